@@ -167,6 +167,13 @@ def test_the_name_may_stand_above_the_line_too() -> None:
     assert holds("Ada Lindqvist has it.\nAnswer: Ada Lindqvist", WHO)
 
 
+def test_two_values_may_be_equal() -> None:
+    same = replace(FEE, wanted=(wanted(Fact(name="fee", type="amount", value=42, currency="EUR")),))
+    assert holds("Answer: 42 euros; 42 euros", COSTS, same)
+    assert not holds("Answer: 42 euros; 42 euros; 42 euros", COSTS, same)
+    assert not holds("Answer: 42 euros", COSTS, same)
+
+
 def test_nothing_is_open() -> None:
     assert holds("All is paid.\nAnswer: nothing", OPEN)
 

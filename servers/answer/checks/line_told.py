@@ -3,6 +3,7 @@
 Each value has a part of the line: behind the words that say what it is of, or in the order of the questions.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -157,10 +158,16 @@ class LineTold:
     @cached_property
     def _left_over(self) -> list[str]:
         """The parts of the line that tell no value of their own and do not begin with a reason."""
-        parts, told = self._values.parts, self._parts.values()
+        told = Counter(self._parts.values())
         if len(self._own) == 1 and self._own[0][1].fact.type == "list":
             return []
-        return [part for at, part in enumerate(parts) if part not in told or part in parts[:at]]
+        left: list[str] = []
+        for part in self._values.parts:
+            if told[part]:
+                told[part] -= 1
+            else:
+                left.append(part)
+        return left
 
     @property
     def reason(self) -> str:
