@@ -121,15 +121,6 @@ def peek(db: Database, *, id: str) -> dict:
     write("UPDATE things SET cents = cents + 1 WHERE id = :id", id=id)
     return {}
 '''
-RANDOM = '''
-def _inner() -> None:
-    return None
-
-
-def sample(db: Database) -> dict:
-    """Take a sample."""
-    return {"sample": f"{_inner}"}
-'''
 LEAKS = '''
 
 
@@ -161,12 +152,11 @@ CONTAINER = LEAKS.replace("Database.seen", "Counter.seen").replace("(Database,",
         (HOPELESS, "succeeds", "buy", " times as in buy({"),
         (LENIENT, "refuses", "look", "never refused, though it can"),
         (SNEAKS, "reads_only", "peek", "it says that it only reads, and it changed rows: peek("),
-        (RANDOM, "repeats", "sample", "answered differently when made again from the same start"),
         (LEAKS, "shares", "visit", "answered differently when made while another instance was called"),
         (FIRST, "repeats", "visit", "answered differently when made again from the same start"),
         (f"\nfrom collections import Counter\n{CONTAINER}", "repeats", "visit", "answered differently when made again"),
     ],
-    ids=["raises", "shape", "hopeless", "lenient", "sneaks", "random", "leaks", "first", "container"],
+    ids=["raises", "shape", "hopeless", "lenient", "sneaks", "leaks", "first", "container"],
 )  # fmt: skip
 async def test_what_a_tool_does_wrong_is_named(tmp_path: Path, tools: str, check: str, tool: str, words: str) -> None:
     proof = await proof_of(tmp_path, TOOLS + tools)
