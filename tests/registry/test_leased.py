@@ -35,9 +35,10 @@ class Slow(FarmClient):
         ttl_seconds: int = 3600,
         seed: int = 0,
         perturb: str = "",
+        key: str | None = None,
     ) -> list[Lease]:
         order = {"count": count, "ttl_seconds": ttl_seconds, "seed": seed}
-        leases = await super().launch(environment, scenario, **order, perturb=perturb)
+        leases = await super().launch(environment, scenario, **order, perturb=perturb, key=key)
         self.is_launched.set()
         await self.may_say_so.wait()
         return leases
