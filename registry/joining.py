@@ -205,10 +205,8 @@ class Joining:
             seat = seats.get(kept.name)
             if now is None or not now.session or (seat is not None and seat.session == now.session):
                 return seat
-            door = self._door_to(now)
-            seat = _seat_of(now, door)
+            seat = await self._seat_of(now)
             seat.answers = False  # until its next heartbeat
-            await self._keep_door(now.name, door)
             await self.registry.notice(seat)
             return seat
 
@@ -219,9 +217,22 @@ class Joining:
         if door is not None:
             await door.aclose()
 
-    def _door_to(self, kept: KeptWorker) -> RemoteWorker:
+    async def _seat_of(self, kept: KeptWorker) -> FleetMember:
+        """A seat for a worker that is in the ledger, with a door to it."""
         token = control_token(self.key, kept.session, kept.name, kept.identity)
-        return RemoteWorker(kept.reached_at, token, authority=self._authority)
+        door = RemoteWorker(kept.reached_at, token, authority=self._authority)
+        await self._keep_door(kept.name, door)
+        return FleetMember(
+            kept.name,
+            kept.url,
+            door,
+            drains=kept.drains,
+            capacity=kept.capacity,
+            identity=kept.identity,
+            session=kept.session,
+            reached_at=kept.reached_at,
+            beat=kept.beat,
+        )
 
     def _come_back(self, seat: FleetMember) -> None:
         """Have the leases of a worker live again that was cut off, and whose instances are there."""
@@ -244,9 +255,7 @@ class Joining:
             kept = await asyncio.to_thread(self.registry.ledger.worker, name)
             if kept is None:
                 raise Conflict(f"no worker {name!r} has joined")
-            door = self._door_to(kept)
-            seat = _seat_of(kept, door)
-            await self._keep_door(name, door)
+            seat = await self._seat_of(kept)
             await self.registry.welcome(seat)
             return seat
 
@@ -318,17 +327,3 @@ def _url(url: str) -> str:
         return checked_url(url).rstrip("/")
     except ValueError as error:
         raise RequestError(f"the advertised address: {error}") from None
-
-
-def _seat_of(kept: KeptWorker, door: RemoteWorker) -> FleetMember:
-    return FleetMember(
-        kept.name,
-        kept.url,
-        door,
-        drains=kept.drains,
-        capacity=kept.capacity,
-        identity=kept.identity,
-        session=kept.session,
-        reached_at=kept.reached_at,
-        beat=kept.beat,
-    )
