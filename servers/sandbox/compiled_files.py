@@ -15,7 +15,7 @@ MOST_HELD = 4 * 1024 * 1024
 """Bytes of code that a worker remembers."""
 
 
-class Job(Protocol):
+class GuestJob(Protocol):
     """Sends one request to a fresh guest (`servers.sandbox.guest_pool.Guests.job`)."""
 
     async def __call__(
@@ -26,7 +26,7 @@ class Job(Protocol):
 class CompiledFiles:
     """The code of the files in the table `upstream`, of the environments that were judged last."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: GuestJob) -> None:
         self._job = job
         self._held: RecentValues[str, bytes] = RecentValues(MOST_ENVIRONMENTS, MOST_HELD, len)
         self._compiling: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is compiled once
