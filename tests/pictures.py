@@ -102,9 +102,9 @@ async def _page_of(opened: Browser, farm: PicturedFarm, picture: Picture) -> byt
     await page.wait_for_timeout(1000)
     devtools = await page.context.new_cdp_session(page)
     options = {"format": "webp", "quality": QUALITY}
-    told: dict[str, Any] = await devtools.send("Page.captureScreenshot", options)  # pyright: ignore[reportUnknownMemberType]
+    told: Any = await devtools.send("Page.captureScreenshot", options)  # pyright: ignore[reportUnknownMemberType]
     await page.context.close()
-    return base64.b64decode(str(told["data"]))
+    return base64.b64decode(told["data"])
 
 
 def build_site(folder: Path) -> None:
