@@ -10,9 +10,12 @@ Result = TypeVar("Result")
 
 
 async def for_each(items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, at_once: int) -> list[Result]:
-    """Do some work for each item, for at most `at_once` items at a time. Returns the results in the items' order.
+    """Do some work for each item, for a bounded number of items at a time.
 
-    After an error the other work is cancelled, and that error is raised.
+    Args:
+        items: what to work on. The results are in their order.
+        work: what is done for one item. Its first error cancels the rest, and is raised as it is.
+        at_once: the most items at a time, which protects what the work asks: a farm, or an endpoint.
     """
     room = asyncio.Semaphore(at_once)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import httpx2
 
-from agent_client.models.replayed_model import ReplayedModel
+from agent_client.scripted_model import ReplayedModel
 from agent_client.play import Limits
 from agent_client.trace import ToolCall, ToolResult, Trace
 from evals.concurrency import for_each

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_client.model import Model
-from agent_client.models.replayed_model import ReplayedModel
+from agent_client.scripted_model import ReplayedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
 from agent_client.play import Limits
