@@ -11,8 +11,7 @@ import httpx2
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.wire import shared_http
-from evals.concurrency import for_each
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail
 from servers.errors import BundleError

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from agent_client.play import Limits
 from agent_client.wire import shared_http
-from evals.concurrency import for_each
 from evals.demo import gold_model
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, rollout
 from evals.runs.scenario_choice import Chosen, chosen
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
@@ -36,5 +35,6 @@ async def references(library: Path) -> list[Rollout]:
             model = gold_model(detail.scenario.solution)
             return await rollout(farm, detail, model, limits=LIMITS, http_client=http)
 
-        runs = await for_each(await chosen(farm, ScenarioChoice()), play, at_once=AT_ONCE)
+        found = await chosen(farm, ScenarioChoice())
+        runs = await for_each(found, play, at_once=AT_ONCE)
     return [run for run in runs if run is not None]

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import httpx2
 
-from agent_client.scripted_model import ReplayedModel
 from agent_client.play import Limits
+from agent_client.scripted_model import ReplayedModel
 from agent_client.trace import ToolCall, ToolResult, Trace
-from evals.concurrency import for_each
 from evals.effects import Effect, made
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail, Score
 from servers.errors import NotFound

@@ -11,9 +11,8 @@ import httpx2
 from agent_client.play import Limits
 from agent_client.wire import shared_http
 from evals.benchmarks.harness import limits_of, person_of, rules_of
-from evals.concurrency import for_each, one_error
 from evals.demo import gold_model
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, one_error, rollout
 from evals.runs.folder import RunFolder
 from evals.runs.perturbed import seen_solution, seen_subject, view_at
 from evals.runs.players import Players

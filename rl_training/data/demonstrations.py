@@ -9,9 +9,8 @@ from agent_client.models.chat_messages import chat_messages, chat_tools
 from agent_client.play import Limits, conversation
 from agent_client.trace import Trace
 from agent_client.wire import shared_http
-from evals.concurrency import for_each
 from evals.demo import gold_model
-from evals.rollout import rollout
+from evals.rollout import for_each, rollout
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail
 from rl_training.errors import RowError

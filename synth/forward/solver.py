@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_client.model import Model
-from agent_client.scripted_model import ReplayedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
 from agent_client.play import Limits
+from agent_client.scripted_model import ReplayedModel
 from agent_client.trace import Trace
-from evals.concurrency import for_each
-from evals.rollout import OUTCOMES, Rollout, rollout
+from evals.rollout import OUTCOMES, Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
