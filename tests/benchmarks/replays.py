@@ -55,12 +55,17 @@ def turns(scenario: Scenario) -> Sequence[PlannedCall]:
 
 
 def milestones(scenario: Scenario) -> Sequence[PlannedCall]:
-    """The first list of milestones of a task of ACEBench, of those that upstream can decode."""
+    """The first list of milestones of a task of ACEBench."""
+    return lists_of_milestones(scenario)[0]
+
+
+def lists_of_milestones(scenario: Scenario) -> list[list[PlannedCall]]:
+    """The calls of each way to the end that a task of ACEBench names, of those that upstream can decode."""
     [checkpoint] = scenario.checkpoints
     assert isinstance(checkpoint, OfficialCheckpoint)
     told: Any = checkpoint.truth["answer"]["mile_stone"]
-    first: list[str] = told if all(isinstance(one, str) for one in told) else told[0]
-    return [call for text in first for call in decoded(text)]
+    lists: list[list[str]] = [told] if all(isinstance(one, str) for one in told) else told
+    return [[call for text in one for call in decoded(text)] for one in lists]
 
 
 def decoded(text: str) -> list[PlannedCall]:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,36 @@ from registry.client import FarmClient
 from servers.errors import RequestError
 from servers.guest.sqlite.sql_text import sql_literal
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import PlannedCall, Scenario
 from synth.interop.benchmarks.acebench import AceKind, AceLanguage, acebench
 from synth.interop.benchmarks.bundle_writer import write
 from synth.interop.benchmarks.clone import Clone, filled
-from tests.benchmarks.replays import STAND_INS, UPSTREAM, Replay, farm_of, milestones, nothing, replayed
+from tests.benchmarks.replays import (
+    STAND_INS,
+    UPSTREAM,
+    Replay,
+    farm_of,
+    lists_of_milestones,
+    milestones,
+    nothing,
+    replayed,
+)
 from tests.processes import farm
 
 STAND_IN = STAND_INS / "acebench"
 FULL = UPSTREAM / "ACEBench"
+MOST_LISTS = 3
 KNOWN_BY = 7
 """The characters by which the name of a class is known: `ReminderApi` is also `ReminderAPI` and `Reminderpi`."""
 needs_upstream = pytest.mark.skipif(
     not FULL.is_dir(), reason="needs a clone of ACEBench in ../shared/upstream, or in FARM_UPSTREAM"
 )
+
+
+def other_list(scenario: Scenario, place: int) -> list[PlannedCall]:
+    """A list of milestones by its place: none, if there are not so many."""
+    lists = lists_of_milestones(scenario)
+    return lists[place] if place < len(lists) else []
 
 
 async def import_acebench(clone: Path, out: Path, language: AceLanguage, kind: AceKind) -> None:
@@ -187,22 +205,28 @@ async def test_another_version_is_refused(tmp_path: Path) -> None:
 @needs_upstream
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("language", "kind", "tasks", "reached"),
+    ("language", "kind", "tasks", "reached", "best"),
     [
-        ("en", "multi_step", 20, [2, 3, 18, 19]),
-        ("en", "multi_turn", 30, [*range(6), 7, *range(16, 30)]),
-        ("zh", "multi_step", 20, [*range(6), 18, 19]),
-        ("zh", "multi_turn", 30, [*range(6), *range(7, 30)]),
+        ("en", "multi_step", 20, [2, 3, 18, 19], 7),
+        ("en", "multi_turn", 30, [*range(6), 7, *range(16, 30)], 21),
+        ("zh", "multi_step", 20, [*range(6), 18, 19], 11),
+        ("zh", "multi_turn", 30, [*range(6), *range(7, 30)], 29),
     ],
 )
 async def test_milestones_reach_what_they_reach_upstream(
-    tmp_path: Path, language: AceLanguage, kind: AceKind, tasks: int, reached: list[int]
+    tmp_path: Path, language: AceLanguage, kind: AceKind, tasks: int, reached: list[int], best: int
 ) -> None:
+    """`best` are the tasks whose end is reached by any of their lists of milestones."""
     await import_acebench(FULL, tmp_path / "imported", language, kind)
     async with farm_of(tmp_path / "imported", tmp_path / "state") as client:
         found = await replayed(client, f"acebench_{language}_{kind}", milestones)
         assert len(found) == tasks
         assert sorted(int(name.removeprefix("task_")) for name, one in found.items() if one.passed) == reached
+        ends = {name for name, one in found.items() if one.passed}
+        for place in range(1, MOST_LISTS):
+            found = await replayed(client, f"acebench_{language}_{kind}", partial(other_list, place=place))
+            ends |= {name for name, one in found.items() if one.passed}
+        assert len(ends) == best
         found = await replayed(client, f"acebench_{language}_{kind}", nothing)
         assert not any(one.passed for one in found.values())
         assert all(told(one)["process"] == 0.0 for one in found.values())

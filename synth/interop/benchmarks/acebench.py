@@ -74,9 +74,8 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
     """
     path = f"data_all/data_{language}/data_agent_{kind}.json"
     answers_path = f"data_all/data_{language}/possible_answer/data_agent_{kind}.json"
-    rows = clone.rows(path)
-    with clone.reading(answers_path):
-        answers = {row.get("id"): row for row in clone.rows(answers_path)}
+    rows = clone.rows_by_id(path)
+    answers = clone.rows_by_id(answers_path)
     files = {one: clone.text(one) for one in (*EVALUATION, *_code(clone, kind, language))}
     told = assigned(clone.tree(INFERENCE), "SAVED_CLASS")
     if told is None:
@@ -87,14 +86,16 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
     users = _StepUser.of(clone) if kind == "multi_step" else _TurnUser.of(clone, language)
     tools: dict[str, Tool] = {}
     scenarios: list[Scenario] = []
-    for number, row in enumerate(rows, start=1):
+    for name, (number, row) in rows.items():
         with clone.reading(path, f"row {number}"):
             for one in row["function"]:
                 tools.setdefault(one["name"], _tool(one))
             unknown = set(row["involved_classes"]) - saved.keys()
             if unknown:
                 raise ValueError(f"unknown class {sorted(unknown)[0]!r}")
-            truth = {"answer": answers[row["id"]], "category": f"agent_{kind}", "kind": kind, "language": language}
+            if name not in answers:
+                raise ValueError(f"{name!r} has no answer in {answers_path}")
+            truth = {"answer": answers[name].row, "category": f"agent_{kind}", "kind": kind, "language": language}
             told_truth = {**truth, "saved": saved, "classes": row["involved_classes"]}
             scenarios.append(_scenario(row, told_truth, users.user(row)))
     notice = clone.text("LICENSE.md")

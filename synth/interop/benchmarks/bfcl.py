@@ -16,7 +16,7 @@ from servers.scenario.checkpoints.official import QUESTION, OfficialCheckpoint
 from servers.scenario.scenario import Scenario
 from servers.text.json_values import is_list, is_object
 from synth.interop.benchmarks.bundle_writer import RESULT, UPSTREAM_TABLE, BenchmarkBundle, upstream_rows
-from synth.interop.benchmarks.clone import DIGITS, Clone
+from synth.interop.benchmarks.clone import DIGITS, Clone, NumberedRow
 
 BfclVersion = Literal["v3", "v4"]
 BfclCategory = Literal["base", "miss_func", "miss_param", "long_context"]
@@ -167,10 +167,9 @@ def bfcl(source: BfclSource, category: BfclCategory, *, any_version: bool = Fals
             with data.reading(source.documents(name), f"row {number}"):
                 tools.append(_tool(row))
     signatures = {name: methods_of(code, name) for name in classes}
-    with data.reading(source.truths(category)):
-        truths = {row.get("id"): row.get("ground_truth") for row in data.rows(source.truths(category))}
+    truths = data.rows_by_id(source.truths(category))
     reading = TaskReader(source, category, documents, {k: v for one in signatures.values() for k, v in one.items()})
-    scenarios = [reading.scenario(number, row, truths) for number, row in enumerate(rows, start=1)]
+    scenarios = [reading.scenario(one, truths) for one in data.rows_by_id(source.tasks(category)).values()]
     version = data.version(KNOWN, RELEASE if source.version == "v4" else V3, any_version=any_version)
     return BenchmarkBundle(
         id=f"bfcl_{source.version}_{category}",
@@ -202,24 +201,29 @@ class TaskReader:
     documents: dict[str, list[dict[str, Any]]]
     signatures: dict[str, list[str]]
 
-    def scenario(self, number: int, row: dict[str, Any], truths: dict[Any, Any]) -> Scenario:
+    def scenario(self, task: NumberedRow, truths: dict[str, NumberedRow]) -> Scenario:
         """One task. Raises RequestError with file and row."""
-        with self.source.data.reading(self.source.tasks(self.category), f"row {number}"):
-            return self._scenario(row, truths)
+        with self.source.data.reading(self.source.tasks(self.category), f"row {task.number}"):
+            return self._scenario(task.row, truths)
 
-    def _scenario(self, row: dict[str, Any], truths: dict[Any, Any]) -> Scenario:
+    def _truth(self, told: NumberedRow) -> list[tuple[list[str], list[tuple[str, dict[str, Any]]]]]:
+        """The turns of a truth: the calls as upstream writes them, and as they are made here."""
+        with self.source.data.reading(self.source.truths(self.category), f"row {told.number}"):
+            return [(list(turn), [self.call(text) for text in turn]) for turn in told.row["ground_truth"]]
+
+    def _scenario(self, row: dict[str, Any], truths: dict[str, NumberedRow]) -> Scenario:
         name, classes = str(row["id"]), list(row["involved_classes"])
         unknown = [one for one in classes if one not in CLASSES]
         if unknown:
             raise ValueError(f"unknown class {unknown[0]!r}; there are: {', '.join(CLASSES)}")
         if name not in truths:
             raise ValueError(f"{name!r} has no truth in {self.source.truths(self.category)}")
-        truth: list[list[str]] = truths[name]
+        truth = self._truth(truths[name])
         turns = [_said(turn) for turn in row["question"]]
         config, long_context = row.get("initial_config", {}), int(self.category == "long_context")
         values = ", ".join(map(sql_literal, (name, json.dumps(classes), json.dumps(config, ensure_ascii=False))))
         entry = {"id": name, "involved_classes": classes, "initial_config": config}
-        calls = [[list(self.call(text)) for text in turn] for turn in truth]
+        calls = [[list(call) for call in made] for _, made in truth]
         return Scenario(
             id=f"task_{name.rsplit('_', 1)[1]}",
             title=turns[0] if len(turns[0]) <= LONGEST_TITLE else f"{turns[0][:LONGEST_TITLE]}…",
@@ -235,7 +239,7 @@ class TaskReader:
                     question=QUESTION.format(checker="multi_turn_checker"),
                     kind="official",
                     checker="bfcl",
-                    truth={"entry": entry, "ground_truth": truth, "calls": calls},
+                    truth={"entry": entry, "ground_truth": [told for told, _ in truth], "calls": calls},
                 ),
             ),
         )

@@ -25,6 +25,7 @@ CREATE TABLE upstream (
     path TEXT PRIMARY KEY, text TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+FORMER = ".former"
 RESULT: dict[str, Any] = {
     "type": "object",
     "properties": {"result": {"type": "string"}},
@@ -70,7 +71,8 @@ async def write(bundle: BenchmarkBundle, out: Path, guests: Guests) -> Path:
                 _refuse_large(name, text)
                 (part / name).write_text(text, encoding="utf-8")
             await _start(part, guests)
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder.exists():  # moved as a whole: who is killed in the middle leaves no half of it there
+                folder.rename(part.parent / FORMER)
             part.rename(folder)
         finally:
             shutil.rmtree(part.parent, ignore_errors=True)

@@ -2,11 +2,13 @@
 
 import ast
 import hashlib
+import json
+import re
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from string import Formatter
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from servers.errors import RequestError
 from servers.files.named_file import names_found, text_found, text_named
@@ -20,10 +22,20 @@ LARGEST_CLONE = 256 * 1024 * 1024
 """Characters of all files that are read of one clone."""
 DEEPEST = 100
 """Levels of JSON. What walks over it needs a part of the stack for each."""
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Half of a character as JSON writes it. Two of them make one."""
+HALF_ALONE = re.compile("[\ud800-\udfff]")
 DIGITS = 12
 """Digits of a digest in a report."""
 LONGEST_TEXT = 1024 * 1024
 """Characters of a text that is composed of parts, which may double with each."""
+
+
+class NumberedRow(NamedTuple):
+    """An object of a file with one in each line, and its number from 1."""
+
+    number: int
+    row: dict[str, Any]
 
 
 class Clone:
@@ -75,7 +87,7 @@ class Clone:
     def json(self, path: str) -> Any:
         """A JSON file. Raises RequestError."""
         try:
-            return strict_json(self.text(path), deepest=DEEPEST)
+            return _whole_json(self.text(path))
         except ValueError as error:
             raise RequestError(f"{self.root / path}: is not JSON: {error}") from None
 
@@ -86,13 +98,26 @@ class Clone:
             if not line.strip():
                 continue
             try:
-                row = strict_json(line, deepest=DEEPEST)
+                row = _whole_json(line)
             except ValueError as error:
                 raise RequestError(f"{self.root / path}: row {number}: is not JSON: {error}") from None
             if not isinstance(row, dict):
                 raise RequestError(f"{self.root / path}: row {number}: is no object")
             rows.append(cast("dict[str, Any]", row))
+        if not rows:
+            raise self.trouble(path, "is empty")
         return rows
+
+    def rows_by_id(self, path: str) -> dict[str, "NumberedRow"]:
+        """The same, by `id`. Raises RequestError with file and row, also if two have the same."""
+        found: dict[str, NumberedRow] = {}
+        for number, row in enumerate(self.rows(path), start=1):
+            with self.reading(path, f"row {number}"):
+                name = str(row["id"])
+                if name in found:
+                    raise ValueError(f"has the id {name!r} of row {found[name].number}")
+                found[name] = NumberedRow(number, row)
+        return found
 
     def tree(self, path: str) -> ast.Module:
         """A Python file, parsed. Raises RequestError."""
@@ -142,6 +167,14 @@ class Clone:
                 f" digest {digest[:DIGITS]}); {how}, or import this one with --any-version"
             )
         return f"unknown, digest {digest[:DIGITS]}"
+
+
+def _whole_json(text: str) -> Any:
+    """JSON whose texts can be written again. Raises ValueError."""
+    found = strict_json(text, deepest=DEEPEST)
+    if HALF.search(text) and HALF_ALONE.search(json.dumps(found, ensure_ascii=False)):
+        raise ValueError("a text holds half of a character, which no file can have")
+    return found
 
 
 def literal(node: ast.expr) -> Any:

@@ -185,6 +185,8 @@ def _tasks(clone: Clone, folder: str, file: str, name: str) -> list[dict[str, An
     listed = assigned(clone.tree(path), name)
     if not isinstance(listed, ast.List):
         raise clone.trouble(path, f"lists no {name}")
+    if not listed.elts:
+        raise clone.trouble(path, f"{name} is empty")
     rows: list[dict[str, Any]] = []
     for number, node in enumerate(listed.elts):
         try:
