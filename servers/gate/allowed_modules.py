@@ -46,11 +46,11 @@ from collections.abc import Callable, Sized
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+import servers.imported.audit.probing
 import servers.imported.awm.serving
 import servers.imported.awm.sqlite3
 import servers.imported.datetime
 import servers.imported.judging
-import servers.imported.probing
 import servers.imported.running
 import servers.imported.secrets
 import servers.imported.time
@@ -113,7 +113,7 @@ IMPORTED: tuple[ModuleType, ...] = (
     servers.imported.time,
     servers.imported.uuid,
     servers.imported.judging,
-    servers.imported.probing,
+    servers.imported.audit.probing,
     servers.imported.running,
     acebench,
     servers.imported.awm.serving,

@@ -12,12 +12,12 @@ Requests, by `"do"`:
     rows      instance, revision, canonical       → parts: image; or {"need": "instance"}
     taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
-    build     now, image; parts: setup            → findings; parts: image; or {"need": "image"}
     describe  parts: tools.py                     → tools, findings
     inspect   gate; parts: source                 → functions, problems; or not_python
-    compile   parts: image                        → parts: the code of a benchmark's files
-    judge     now, answer; parts: source, start, final, calls, or also such code
+    judge     now, answer; parts: source, start, final, calls
                                                   → holds, seen; or error, and short when memory ran out; or broken
+    judge_each  now, answer; parts: a JSON list of sources, start, final, calls
+                                                  → told: what judge answers, of each
 """
 
 import ast
@@ -27,24 +27,20 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-import apsw
-
 from servers.guest import (
     branch_coverage,
     changeset_verifier,
-    python_checkpoint,
     source_inspection,
     tool_call,
     tool_signatures,
 )
 from servers.guest.error_text import fault_text, named
 from servers.guest.frames import DECODER, packed, receive
+from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, is_short, told
 from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
-from servers.imported.benchmarks import package
 
-LONGEST_ERROR = 500
 Parts = list[bytes]
 Reply = tuple[dict[str, Any], Parts]
 
@@ -69,8 +65,8 @@ class GuestServer:
             "build": self.build,
             "describe": self.describe,
             "inspect": self.inspect,
-            "compile": self.compile,
             "judge": self.judge,
+            "judge_each": self.judge_each,
         }
 
     def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -131,14 +127,8 @@ class GuestServer:
         return {"taken": sorted(self.taken)}, []
 
     def build(self, head: dict[str, Any], parts: Parts) -> Reply:
-        if "image" in head:
-            base = self.rows.images.get(head["image"])
-            if base is None:
-                return {"need": "image"}, [b""]
-            image, findings = start_image.build_on(base, parts[0].decode(), head["now"])
-        else:
-            schema, seed, setup = (part.decode() for part in parts)
-            image, findings = start_image.build(schema, seed, setup, head["now"])
+        schema, seed, setup = (part.decode() for part in parts)
+        image, findings = start_image.build(schema, seed, setup, head["now"])
         return {"findings": findings}, [image]
 
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
@@ -153,22 +143,18 @@ class GuestServer:
     def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
         return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
-    def compile(self, _head: dict[str, Any], parts: Parts) -> Reply:
-        return {}, [python_checkpoint.compiled(parts[0])]
-
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
-        source, start, final, calls, *code = parts
+        source, start, final, calls = parts
         try:
-            package.take(*code)
-            verdict, seen = python_checkpoint.holds(
-                source.decode(), start, final, now=head["now"], answer=head["answer"], calls=json.loads(calls)
-            )
-        except python_checkpoint.BrokenCheckpoint as error:
-            return {"broken": str(error)[:LONGEST_ERROR]}, []
+            run = CheckedRun.of(start, final, calls, now=head["now"], answer=head["answer"])
         except BaseException as error:
-            short = isinstance(error, (MemoryError, apsw.NoMemError))
-            return {"error": named(error)[:LONGEST_ERROR], "short": short}, []
-        return {"holds": verdict, **({"seen": seen} if seen else {})}, []
+            return {"error": named(error)[:LONGEST_ERROR], "short": is_short(error)}, []
+        return told(source.decode(), run), []
+
+    def judge_each(self, head: dict[str, Any], parts: Parts) -> Reply:
+        sources, start, final, calls = parts
+        run = CheckedRun.of(start, final, calls, now=head["now"], answer=head["answer"])
+        return {"told": [told(source, run) for source in json.loads(sources)]}, []
 
 
 def _arguments(text: bytes) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from servers.guest.sqlite.connection import LARGEST_VALUE
 from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, InstanceRows
 from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS, rows_in
 from servers.guest.tool_module import ToolModule
+from servers.imported.memory import lent
 from servers.toolkit import Database, ToolError
 
 LARGEST_RESULT = 256 * 1024
@@ -56,6 +57,7 @@ def call(rows: InstanceRows, tools: ToolModule, head: dict[str, Any], arguments:
     try:
         return Context().run(_outcome, rows, hydrated, tools, head, arguments)
     finally:
+        rows.bound_memories(hydrated)
         gc.collect(YOUNGEST)
 
 
@@ -67,7 +69,7 @@ def _outcome(
 
     def run() -> Any:
         try:
-            with tools.fresh(head["tool"]) as tool:
+            with lent(hydrated.memory), tools.fresh(head["tool"]) as tool:
                 return tool(database, **arguments)
         finally:
             database.close()  # what is left of a call, such as a generator, writes no more
@@ -87,7 +89,10 @@ def _outcome(
         rows.roll_back(instance)
         return CallResult("refused", (FULL if isinstance(error, apsw.FullError) else TOO_BIG).encode())
     except BaseException as error:
-        rows.forget(instance)
+        if isinstance(error, ToolFault):  # it is of a result, so the tool had ended
+            rows.roll_back(instance)
+        else:
+            rows.forget(instance)
         return CallResult("failed", _cut(fault_text(error), LARGEST_FAULT))
 
 
@@ -100,6 +105,7 @@ def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], An
     if len(changes) > LARGEST_CHANGES or rows_in(changes) > MOST_ROWS:
         raise ToolError(TOO_MUCH)
     hydrated.commit()
+    hydrated.forget_unless_written(hydrated.memory.written)
     if changes:
         hydrated.revision = next_revision
     return CallResult("ok", text, changes)

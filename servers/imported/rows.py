@@ -6,6 +6,7 @@ Each row says its place, so that dicts and lists come back in their order. Only 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from servers.imported.finding import Finder
@@ -16,6 +17,7 @@ from servers.toolkit import Database, Value
 MARKED = f'{{"{MARK}"'
 ATTRIBUTES = "attributes"
 Statement = tuple[str, dict[str, Value]]
+NONE_LIVE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Attribute(NamedTuple):
@@ -54,13 +56,22 @@ def read(db: Database) -> Kept:
     return kept
 
 
-def attributes_of(kept: Kept, classes: Classes) -> dict[str, Any]:
-    """What the rows say, as attributes in their order."""
+def is_marked(kept: Kept) -> bool:
+    """True if some value is more than JSON."""
+    texts = [attribute.value or "" for attribute in kept.attributes.values()]
+    texts += [text for rows in kept.tables.values() for key, row in rows.items() for text in (key, row.value)]
+    return any(MARK in text for text in texts)
+
+
+def attributes_of(kept: Kept, classes: Classes, live: Mapping[str, Any] = NONE_LIVE) -> dict[str, Any]:
+    """What the rows say, as attributes in their order. Those that are `live` are there already, and are not read."""
     finder = Finder(classes)
     found: dict[str, Any] = {}
     for name in _in_order(kept.attributes, kept.containers):
         attribute = kept.attributes[name]
-        if attribute.kept == "value":
+        if name in live:
+            found[name] = finder.remember(live[name], (name,))
+        elif attribute.kept == "value":
             found[name] = finder.find(json.loads(attribute.value or "null"), (name,))
         else:
             rows = kept.tables[kept.containers[name]]
@@ -79,27 +90,30 @@ def _entries(rows: dict[str, Row], finder: Finder, name: str, *, is_list: bool) 
         yield (key if is_list else finder.key(key)), finder.find(json.loads(row.value), (name, key))
 
 
-def kept_of(attributes: Mapping[str, Any], classes: Classes, before: Kept) -> Kept:
-    """Attributes as rows; those that were there before keep their places where they can.
+def kept_of(attributes: Mapping[str, Any], classes: Classes, before: Kept, live: Mapping[str, Any] = NONE_LIVE) -> Kept:
+    """Attributes as rows; those that were there before keep their places where they can. `live` ones give no rows.
 
     Raises:
         NotKept: one holds what no row can hold.
     """
     keeper = Keeper(classes)
     containers = before.containers
-    kept = Kept(containers, tables={table: {} for table in containers.values()})
+    kept = Kept(containers, tables={table: {} for name, table in containers.items() if name not in live})
     made: dict[str, tuple[str, str | None]] = {}
     held: set[int] = set()
     for name in _in_order(attributes, containers):
         value = attributes[name]
         if name in containers and type(value) in (dict, list) and id(value) not in held:
             held.add(id(value))
+            made[name] = (type(value).__name__, None)
+            if name in live:
+                keeper.own(value, (name,))
+                continue
             entries = _kept_entries(value, name, keeper)
             kept.tables[containers[name]] = _placed(entries, before.tables.get(containers[name], {}))
-            made[name] = (type(value).__name__, None)
         else:
             made[name] = ("value", text_of(keeper.keep(value, (name,))))
-    places = _places(list(attributes), {name: old.place for name, old in before.attributes.items()})
+    places = places_of(list(attributes), {name: old.place for name, old in before.attributes.items()})
     kept.attributes = {name: Attribute(places[name], *made[name]) for name in attributes}
     return kept
 
@@ -124,11 +138,11 @@ def _kept_entries(value: Any, name: str, keeper: Keeper) -> dict[str, str]:
 
 
 def _placed(entries: dict[str, str], before: dict[str, Row]) -> dict[str, Row]:
-    places = _places(list(entries), {key: row.place for key, row in before.items()})
+    places = places_of(list(entries), {key: row.place for key, row in before.items()})
     return {key: Row(places[key], value) for key, value in entries.items()}
 
 
-def _places(keys: list[str], before: dict[str, int]) -> dict[str, int]:
+def places_of(keys: list[str], before: dict[str, int]) -> dict[str, int]:
     """A place for each key, rising; a key keeps the one that it had unless its neighbours have changed."""
     places: dict[str, int] = {}
     last, most = 0, max(before.values(), default=0)
@@ -140,15 +154,18 @@ def _places(keys: list[str], before: dict[str, int]) -> dict[str, int]:
     return places
 
 
-def changes(before: Kept, after: Kept) -> list[Statement]:
-    """The statements that turn one into the other."""
-    found = list(_changes(ATTRIBUTES, "name", before.attributes, after.attributes))
-    for table, rows in after.tables.items():
-        found += _changes(table, "key", before.tables.get(table, {}), rows)
+def changes(before: Kept, after: Kept, of_live: Mapping[str, list[Statement]] = NONE_LIVE) -> list[Statement]:
+    """The statements that turn one into the other. `of_live` are those of the tables that `after` leaves out."""
+    found = list(row_changes(ATTRIBUTES, "name", before.attributes, after.attributes))
+    for table in before.containers.values():
+        if table in of_live:
+            found += of_live[table]
+        else:
+            found += row_changes(table, "key", before.tables.get(table, {}), after.tables[table])
     return found
 
 
-def _changes(
+def row_changes(
     table: str, key: str, before: Mapping[str, Attribute | Row], after: Mapping[str, Attribute | Row]
 ) -> Iterator[Statement]:
     for name in before:

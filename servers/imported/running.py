@@ -9,12 +9,18 @@ from typing import Any, NamedTuple, cast
 
 from servers.imported import moment
 from servers.imported.finding import Finder
+from servers.imported.live_entries import LiveObject, Unclear
 from servers.imported.marks import is_dict, is_list, is_tuple
-from servers.imported.rows import Kept, Statement, attributes_of, changes, kept_of, read
+from servers.imported.memory import of_this_call
+from servers.imported.reach import reached
+from servers.imported.rows import Kept, Statement, changes, kept_of, read
 from servers.toolkit import Database, ToolError
 
 DATA = (bool, int, float, str, list, dict, set, tuple, type(None))
 """Values of a class that a method could change for all its objects."""
+
+
+AS_THEY_ARE = frozenset({bool, int, float, str, type(None)})
 
 
 class Done(NamedTuple):
@@ -72,14 +78,29 @@ class Imported:
         self, db: Database, method: str, arguments: dict[str, Any], told_of: Callable[[Any], dict[str, Any]]
     ) -> Done:
         moment.begin(db.now(), db.new_id("call"))
-        before = read(db)
+        memory = of_this_call()
+        live, named = memory.value, self.named()
+        memory.clear()  # until the call is over, as it may end in any way
+        if not isinstance(live, LiveObject):
+            live = LiveObject.of(read(db))
         thing: Any = object.__new__(self.kind)
-        thing.__dict__.update(attributes_of(before, self.named()))
+        thing.__dict__.update(live.attributes(named))
         shared = self._shared()
-        result = getattr(thing, method)(**arguments)
+        result = getattr(thing, method)(**own_copy(arguments))
         self._refuse_shared(shared)
-        told = told_of(result)
-        return Done(told, changes(before, self.rows(attributes_in(thing), before)))
+        told, refusal = _told(result, told_of)
+        del result  # it may hold what the object holds, which is asked below
+        try:
+            statements = live.changes(attributes_in(thing), named, reached(self.kind, self.classes, method))
+        except Unclear:
+            before = read(db)
+            statements = changes(before, self.rows(attributes_in(thing), before))
+        else:
+            if refusal is None or not statements:
+                memory.hold(live, live.size, len(statements))
+        if refusal is not None:
+            raise refusal
+        return Done(told, statements)
 
     def reading(self, db: Database, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a method that is said to read.
@@ -117,6 +138,21 @@ class Imported:
         raise BrokenRule(f"it changed what all objects of {self.kind.__name__} share, which no row holds")
 
 
+def _told(result: Any, told_of: Callable[[Any], dict[str, Any]]) -> tuple[dict[str, Any], ToolError | None]:
+    """What an agent is told, or the refusal, which holds nothing of the call."""
+    try:
+        return told_of(result), None
+    except ToolError as error:
+        return {}, error.with_traceback(None)
+
+
+def own_copy(value: Any) -> Any:
+    """A copy of JSON, which nothing else holds."""
+    if is_dict(value):
+        return {key: own_copy(part) for key, part in value.items()}
+    return [own_copy(part) for part in value] if is_list(value) else value
+
+
 def attributes_in(thing: object) -> dict[str, Any]:
     """The attributes that are the state of an object."""
     return {name: value for name, value in vars(thing).items() if not (name.startswith("__") and name.endswith("__"))}
@@ -139,6 +175,13 @@ def answer(result: Any) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: sets sorted, times as text, objects as their attributes."""
+    kind = cast("type[Any]", type(value))
+    if kind in AS_THEY_ARE:
+        return value
+    if kind is dict:  # nearly all are these
+        return {key if type(key) is str else _key(key): plain(part) for key, part in value.items()}
+    if kind is list:
+        return [plain(part) for part in value]
     made: Any = value
     if isinstance(value, Enum):
         made = plain(value.value)

@@ -32,6 +32,11 @@ class ProcessorBudget:
         return self.seconds - self._charged - running
 
     @property
+    def charged(self) -> float:
+        """The seconds that were charged."""
+        return self._charged
+
+    @property
     def is_used_up(self) -> bool:
         return self.left <= 0
 

@@ -22,9 +22,7 @@ MOST_COMPARED = 6
 MOST_WAITING = 200
 SECONDS = 120.0
 LONGEST_HEAD = 64 * 1024
-RunQuestionKind = Literal[
-    "list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment", "exchange"
-]
+RunQuestionKind = Literal["list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment"]
 
 
 class RunsOrder(Record):

@@ -11,11 +11,14 @@ import apsw
 from servers.guest.sqlite.connection import shrink
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import Table, UncheckedTables, tables_of
+from servers.imported.memory import Memory
 
 MOST_BYTES = 128 * 1024 * 1024
 """Bytes of cached start images."""
 MOST_GROWTH = 16 * 1024 * 1024
 """Bytes by which the rows of an instance may grow beyond its start image."""
+MOST_REMEMBERED = 48 * 1024 * 1024
+"""Bytes of all values that imported code keeps between calls. Those of the last call are not counted out."""
 OWN_BYTES = 40 * 1024
 """The approximate cost of a connection beside its pages, in bytes."""
 
@@ -71,6 +74,8 @@ class Hydrated:
         self.revision = revision
         self.counted = 0
         """Its size when that was last added to the size of all."""
+        self.memory = Memory()
+        self._written_before = 0
         self.connection, self._pages = opened(image)
         if changes:
             self._restore(changes, tables)
@@ -97,7 +102,13 @@ class Hydrated:
         self.connection.execute("COMMIT; PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
+    def forget_unless_written(self, rows: int) -> None:
+        """Empty the memory, unless just so many rows were written in this call."""
+        if self.connection.total_changes() - self._written_before != rows:
+            self.memory.clear()
+
     def begin(self) -> None:
+        self._written_before = self.connection.total_changes()
         self.connection.set_last_insert_rowid(0)  # else it tells of the call before, if that was made here
         self._own("BEGIN -- farm")
         self._authorizer.has_ended = False
@@ -110,6 +121,9 @@ class Hydrated:
 
     def roll_back(self) -> bool:
         """Roll the call back. False if the transaction was ended earlier, so that nothing is known of the rows."""
+        if self.memory.written:
+            self.memory.clear()
+        self.forget_unless_written(0)
         if self._authorizer.has_ended or not self.connection.in_transaction:
             return False
         self._own("ROLLBACK -- farm")
@@ -161,6 +175,18 @@ class InstanceRows:
         self._count(hydrated)
         while self.held > room and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))
+
+    def bound_memories(self, last: Hydrated) -> None:
+        """Empty the memories of others, the least recently used first, until all take no more than they may."""
+        if not last.memory.size:
+            return
+        held = sum(one.memory.size for one in self.instances.values())
+        for one in self.instances.values():
+            if held <= MOST_REMEMBERED:
+                return
+            if one is not last:
+                held -= one.memory.size
+                one.memory.clear()
 
     def roll_back(self, instance: str) -> None:
         """Roll back a call's writes to an instance's rows."""

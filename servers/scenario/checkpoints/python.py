@@ -1,5 +1,6 @@
 """Checkpoints of kind `python`: a function `check(start, final, answer, calls)`, run in a guest of its own."""
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -7,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from servers.errors import GuestDied, GuestLate
+from servers.limits.processor_budget import ProcessorBudget
 from servers.scenario.checkpoints.checkpoint import (
     NO_CALLS,
     CheckpointKind,
@@ -15,8 +17,11 @@ from servers.scenario.checkpoints.checkpoint import (
     JudgedRun,
     Reply,
 )
+from servers.text.json_values import is_list, is_object
 
 LONGEST_ERROR = 500
+IMPORTED_CHECK = "from servers.imported.judging import holds as _holds"
+"""The line by which an imported check function is a checkpoint."""
 NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
 """Errors that depend on no state, beside those of its text. Others may mean that a goal's row does not exist yet."""
 SEEN_IN_THE_TEXT = ("SyntaxError:", "ImportError:", "ModuleNotFoundError:")
@@ -37,7 +42,18 @@ class PythonCheckpoint(CheckpointKind):
 
     @classmethod
     async def asked_together(cls, checkpoints: Sequence[CheckpointKind], case: JudgedRun) -> list[CheckpointResult]:
-        return [await one._asked(case) for one in checkpoints if isinstance(one, cls)]
+        own = [one for one in checkpoints if isinstance(one, cls)]
+        told = await _told_together([one for one in own if one._is_imported], case)
+        found: list[CheckpointResult] = []
+        for one in own:
+            reply = told.get(one.python)
+            found.append(await one._asked(case) if reply is None else one._result(reply))
+        return found
+
+    @property
+    def _is_imported(self) -> bool:
+        """True if it is a check function of others, which sees a copy of the state and nothing else."""
+        return IMPORTED_CHECK in self.python
 
     async def _asked(self, case: JudgedRun) -> CheckpointResult:
         """The result of a guest. An exhausted resource counts if it happens again in another guest."""
@@ -53,6 +69,9 @@ class PythonCheckpoint(CheckpointKind):
             )
         except (GuestDied, GuestLate) as error:
             return CheckpointResult(holds=False, error=f"the checkpoint broke: {error}")
+        return self._result(reply)
+
+    def _result(self, reply: dict[str, Any]) -> CheckpointResult:
         if "broken" in reply:
             raise self.broken(str(reply["broken"])[:LONGEST_ERROR])
         if "error" in reply:
@@ -82,6 +101,33 @@ class PythonCheckpoint(CheckpointKind):
 
     def hidden_texts(self) -> Sequence[str]:
         return (self.python,)
+
+
+async def _told_together(checkpoints: Sequence[PythonCheckpoint], case: JudgedRun) -> dict[str, dict[str, Any]]:
+    """What one guest tells of imported checks, by their texts. Nothing if one of them breaks it, or memory ran out.
+
+    Each is then asked alone, as other checkpoints are. So is a single one.
+    """
+    budget = case.reader.budget
+    if len(checkpoints) < 2 or budget.left <= 0:
+        return {}
+    texts = [one.python for one in checkpoints]
+    head = {"do": "judge_each", "now": case.now, "answer": case.answer}
+    images = await case.in_thread(case.reader.images)
+    own = ProcessorBudget()
+    seconds = min(case.guests.call_seconds, budget.left)
+    try:
+        reply, _ = await case.guests.job(
+            head, json.dumps(texts).encode(), *images, case.calls, seconds=seconds, budget=own
+        )
+    except (GuestDied, GuestLate):
+        return {}
+    told = reply.get("told")
+    replies = [one for one in told if is_object(one)] if is_list(told) else []
+    if len(replies) != len(texts):
+        return {}
+    budget.charge(own.charged)
+    return {text: one for text, one in zip(texts, replies, strict=True) if one.get("short") is not True}
 
 
 def _ran_short(reply: Reply) -> bool:

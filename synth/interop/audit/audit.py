@@ -25,7 +25,7 @@ from synth.play.pinned_bundle import PinnedBundle
 SECONDS = 300.0
 ENTRY = '''
 
-from servers.imported.probing import probe_all as _probe_all
+from servers.imported.audit.probing import probe_all as _probe_all
 
 
 def envfarm_probe(db, *, tools, checks, hints, known):

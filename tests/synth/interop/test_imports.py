@@ -280,3 +280,37 @@ async def test_why_an_environment_is_left_out_is_a_short_line_of_ours(tmp_path: 
     long["checklist_with_func"][0]["check_item"] = "Is it so?\n" * 1000
     [arrival] = await imported(tmp_path, scenarios=[long])
     assert arrival.reason == "has another shape than was expected: question: must have at most 2000 characters"
+
+
+HUGE = """def check_func(final_state):
+    return len("x" * 10**12) > 0
+"""
+ODD = """def check_func(final_state):
+    return 1
+"""
+
+
+async def test_all_checks_of_a_scenario_are_asked_in_one_guest(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(*(f"{THERE}\n# {number}\n" for number in range(40)), WRONG, ODD)])
+    async with played(tmp_path) as (instance, worker, first):
+        before = worker.guests.started
+        assessment = await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))
+        assert worker.guests.started == before + 1
+    assert [one.holds for one in assessment.verdicts] == [True] * 40 + [False, False]
+    assert [one.error or "" for one in assessment.verdicts[40:]] == [
+        "KeyError: 'shelves'",
+        "TypeError: returned int; a checkpoint returns True or False",
+    ]
+
+
+async def test_a_check_for_which_memory_runs_out_is_asked_alone_and_costs_the_others_nothing(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(THERE, HUGE, LENT)])
+    async with played(tmp_path) as (instance, worker, first):
+        before = worker.guests.started
+        assessment = await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))
+        assert worker.guests.started == before + 3  # all; it alone, and once more
+    assert [(one.holds, one.error) for one in assessment.verdicts] == [
+        (True, None),
+        (False, "MemoryError: "),
+        (False, None),
+    ]

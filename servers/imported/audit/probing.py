@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from servers.imported import moment
-from servers.imported.drawing import Arguments, Drawer, Seen, rows_of
+from servers.imported.audit.drawing import Arguments, Drawer, Seen, rows_of
 from servers.imported.judging import functions
 from servers.imported.marks import is_dict, is_list
 from servers.imported.rows import attributes_of, read
