@@ -1,4 +1,4 @@
-"""A model that plays a fixed list of calls, one a turn, and then gives its answer. An empty script does nothing."""
+"""Models that play a fixed list of calls, one a turn, and then give an answer: by a script, or from a recording."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ class ScriptedCall(TraceRecord):
 
 
 class ScriptedModel:
-    """Reads its position from the conversation, so it can continue any of its own."""
+    """Reads its position from the conversation, so it can continue any of its own. An empty script does nothing."""
 
     def __init__(
         self, calls: Sequence[ScriptedCall], answer: str = "", *, name: str = "scripted", again_after: str = ""
@@ -39,3 +39,19 @@ class ScriptedModel:
         return Reply(
             calls=(ToolCall(id=f"call_{len(made) + 1}", tool=call.tool, arguments=resolve(call.arguments, results)),)
         )
+
+
+class ReplayedModel:
+    """Repeats recorded calls word for word: what looks like a reference in them is a text that a model wrote."""
+
+    def __init__(self, calls: Sequence[ToolCall], answer: str, *, name: str = "recorded calls") -> None:
+        self.name = name
+        self._calls = tuple(calls)
+        self._answer = answer
+
+    async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        """The next call, or the answer."""
+        made_so_far = sum(isinstance(message, CallReply) for message in messages)
+        if made_so_far == len(self._calls):
+            return Reply(text=self._answer, final=True)
+        return Reply(calls=(self._calls[made_so_far],))

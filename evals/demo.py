@@ -3,7 +3,6 @@
 The reference solution must earn 1, doing nothing must earn 0, and a run without its last step must not succeed.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ import httpx2
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.wire import shared_http
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail
 from servers.errors import BundleError
@@ -59,35 +58,32 @@ async def play_demo(
     if found.broken:
         raise BundleError("; ".join(found.broken.values()))
     environments = [await farm.environment(card.id) for card in found.items]
-    async with shared_http(AT_ONCE * 3) as http, asyncio.TaskGroup() as group:
-        room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many scenarios at once
-        tasks = [
-            group.create_task(_shown(farm, environment, card.id, http, room, on_shown))
-            for environment in environments
-            for card in (await farm.scenarios(environment.id, limit=1000)).items[:most]
-        ]
-    return [task.result() for task in tasks]
+    listed = [
+        (environment, card.id)
+        for environment in environments
+        for card in (await farm.scenarios(environment.id, limit=1000)).items[:most]
+    ]
+    async with shared_http(AT_ONCE * 3) as http:
+
+        async def play(one: tuple[EnvironmentDetail, str]) -> PlayedScenario:
+            shown = await _played(farm, *one, http)
+            on_shown(shown)
+            return shown
+
+        return await for_each(listed, play, at_once=AT_ONCE)
 
 
-async def _shown(
-    farm: FarmClient,
-    environment: EnvironmentDetail,
-    scenario_id: str,
-    http: httpx2.AsyncClient,
-    room: asyncio.Semaphore,
-    on_shown: Callable[[PlayedScenario], None],
+async def _played(
+    farm: FarmClient, environment: EnvironmentDetail, scenario_id: str, http: httpx2.AsyncClient
 ) -> PlayedScenario:
-    async with room:
-        detail = await farm.scenario(environment.id, scenario_id)
-        solution = detail.scenario.reference()
-        writers = {tool.name for tool in environment.tools if tool.writes}
-        gold, idle, sabotaged = [
-            await rollout(farm, detail, model, limits=LIMITS, http_client=http)
-            for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
-        ]
-        shown = PlayedScenario(environment.id, detail.scenario, gold, idle, sabotaged)
-        on_shown(shown)
-        return shown
+    detail = await farm.scenario(environment.id, scenario_id)
+    solution = detail.scenario.reference()
+    writers = {tool.name for tool in environment.tools if tool.writes}
+    gold, idle, sabotaged = [
+        await rollout(farm, detail, model, limits=LIMITS, http_client=http)
+        for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
+    ]
+    return PlayedScenario(environment.id, detail.scenario, gold, idle, sabotaged)
 
 
 def gold_model(solution: Solution, *, name: str = "gold") -> ScriptedModel:

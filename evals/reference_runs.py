@@ -1,13 +1,12 @@
 """The reference solutions of a library, each played on a farm of its own."""
 
-import asyncio
 from pathlib import Path
 
 from agent_client.play import Limits
 from agent_client.wire import shared_http
 from evals.demo import gold_model
-from evals.rollout import Rollout, rollout
-from evals.runs.scenario_choice import chosen
+from evals.rollout import Rollout, for_each, rollout
+from evals.runs.scenario_choice import Chosen, chosen
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.farm import private
@@ -23,22 +22,19 @@ async def references(library: Path) -> list[Rollout]:
         RequestError: there is no such folder, or it holds no bundles.
         BundleError: a bundle cannot be read.
     """
-    room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many instances at once
     async with (
         private((library,)) as address,
         FarmClient(address.url, address.token) as farm,
         shared_http(2 * AT_ONCE) as http,
     ):
 
-        async def play(environment: str, scenario: str) -> Rollout | None:
-            async with room:
-                detail = await farm.scenario(environment, scenario)
-                if detail.scenario.solution is None:
-                    return None
-                model = gold_model(detail.scenario.solution)
-                return await rollout(farm, detail, model, limits=LIMITS, http_client=http)
+        async def play(one: Chosen) -> Rollout | None:
+            detail = await farm.scenario(one.environment, one.card.id)
+            if detail.scenario.solution is None:
+                return None
+            model = gold_model(detail.scenario.solution)
+            return await rollout(farm, detail, model, limits=LIMITS, http_client=http)
 
         found = await chosen(farm, ScenarioChoice())
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(play(one.environment, one.card.id)) for one in found]
-    return [run for task in tasks if (run := task.result()) is not None]
+        runs = await for_each(found, play, at_once=AT_ONCE)
+    return [run for run in runs if run is not None]

@@ -1,17 +1,15 @@
 """Judging stored rollouts again: their calls are repeated on a fresh instance, and today's checkpoints judge it."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import httpx2
 
-from agent_client.model import CallReply, Message, Reply
 from agent_client.play import Limits
-from agent_client.trace import ToolCall, ToolResult, ToolSpec, Trace
+from agent_client.scripted_model import ReplayedModel
+from agent_client.trace import ToolCall, ToolResult, Trace
 from evals.effects import Effect, made
-from evals.rollout import Rollout, rollout
-from evals.runs.suite_run import one_error
+from evals.rollout import Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail, Score
 from servers.errors import NotFound
@@ -66,23 +64,6 @@ class Sent(NamedTuple):
     stored: ToolResult | None
 
 
-class StoredCalls:
-    """A model that repeats stored calls, one a turn, and then gives the stored answer."""
-
-    name = "stored calls"
-
-    def __init__(self, calls: Sequence[ToolCall], answer: str) -> None:
-        self._calls = tuple(calls)
-        self._answer = answer
-
-    async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        """The next call, or the answer."""
-        made_so_far = sum(isinstance(message, CallReply) for message in messages)
-        if made_so_far == len(self._calls):
-            return Reply(text=self._answer, final=True)
-        return Reply(calls=(self._calls[made_so_far],))
-
-
 async def rejudged(
     farm: FarmClient,
     stored: Sequence[Stored],
@@ -92,18 +73,13 @@ async def rejudged(
     tell: Callable[[Rejudged], None],
 ) -> list[Rejudged]:
     """Judge rollouts of the farm's environments again. A rollout that cannot be judged has a `problem`."""
-    room = asyncio.Semaphore(at_once)  # protects the farm: so many instances at once
 
     async def one(of: Stored) -> Rejudged:
-        async with room:
-            found = await _one(farm, of, http)
-            tell(found)
-            return found
+        found = await _one(farm, of, http)
+        tell(found)
+        return found
 
-    with one_error():
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(of)) for of in stored]
-    return [task.result() for task in tasks]
+    return await for_each(stored, one, at_once=at_once)
 
 
 async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudged:
@@ -111,13 +87,13 @@ async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudg
     if run.trace is None:
         return _not_judged(of, "nothing was recorded of what the agent did")
     if run.outcome == "infra_error":
-        return _not_judged(of, "it broke on our side, and who knows what the agent would have done")
+        return _not_judged(of, "the farm failed during this rollout")
     try:
         detail = await farm.scenario(run.environment, run.scenario)
     except NotFound:
         return _not_judged(of, "its scenario is not in the bundle any more")
     sent = list(_sent(run.trace, run.effects))
-    model = StoredCalls([call for _, call, _ in sent], run.trace.answer)
+    model = ReplayedModel([call for _, call, _ in sent], run.trace.answer)
     limits = Limits(turns=len(sent) + 1, seconds=SECONDS)
     now = await rollout(farm, detail, model, limits=limits, seed=run.seed, http_client=http)
     if now.outcome != "scored" or now.trace is None or now.score is None:

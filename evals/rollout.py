@@ -1,9 +1,10 @@
-"""One rollout: an episode at a scenario, and its record, even if something broke."""
+"""Rollouts: an episode at a scenario and its record, even if something broke; and work on many at once."""
 
 import asyncio
 import math
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
+from typing import Literal, TypeVar
 
 import httpx2
 
@@ -24,6 +25,8 @@ from servers.records import AnswerFormat, Record
 from servers.scenario.answer_shape import task_asking
 from servers.scenario.scenario import Scenario
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
 OUTCOMES: dict[End, Outcome] = {
     "finished": "scored",
@@ -153,3 +156,32 @@ def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str, r
         timings=episode.timings,
         effects=episode.effects,
     )
+
+
+async def for_each(items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, at_once: int) -> list[Result]:
+    """Do some work for each item, for a bounded number of items at a time.
+
+    Args:
+        items: what to work on. The results are in their order.
+        work: what is done for one item. Its first error cancels the rest, and is raised as it is.
+        at_once: the most items at a time, which protects what the work asks: a farm, or an endpoint.
+    """
+    room = asyncio.Semaphore(at_once)
+
+    async def one(item: Item) -> Result:
+        async with room:
+            return await work(item)
+
+    with one_error():
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    return [task.result() for task in tasks]
+
+
+@contextmanager
+def one_error() -> Generator[None]:
+    """Raise the first error of a task group instead of the group."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None

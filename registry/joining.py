@@ -139,15 +139,15 @@ class Joining:
     async def key_of(self, name: str) -> bytes | None:
         """The control token of a worker of this farm. None for one that has to join first."""
         seat = self.registry.fleet.seats.get(name)
-        if self._shared:
+        kept = None
+        if seat is None or self._shared:
             kept = await asyncio.to_thread(self.registry.ledger.worker, name)
+        if self._shared:
             seat = None if kept is None else await self.take_up(kept)
-        if seat is not None and seat.session:
-            return control_token(self.key, seat.session, name, seat.identity).encode()
-        kept = await asyncio.to_thread(self.registry.ledger.worker, name)
-        if kept is None or not kept.session or name in self.children or seat is not None:
+        known = seat or (None if name in self.children else kept)
+        if known is None or not known.session:
             return None
-        return control_token(self.key, kept.session, name, kept.identity).encode()
+        return control_token(self.key, known.session, name, known.identity).encode()
 
     async def beat(self, order: Beat) -> BeatAnswer:
         """A heartbeat. A worker that was drained may leave once its last lease has ended.

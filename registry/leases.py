@@ -193,6 +193,7 @@ class Registry:
                         expires_at=now + request.ttl_seconds,
                         launch_key=request.key,
                         launch_number=None if request.key is None else number,
+                        launch_order=None if request.key is None else request.digest,
                     ),
                     seat,
                     ticket,
@@ -211,8 +212,7 @@ class Registry:
             Conflict: it was another one.
         """
         first = before[0]
-        was = (first.environment, first.scenario, first.seed, first.ttl_seconds, len(before))
-        if was != (request.environment, request.scenario, request.seed, request.ttl_seconds, request.count):
+        if first.launch_order != request.digest:
             raise Conflict(f"the key {request.key!r} is that of another launch, of {first.environment}; choose another")
         return [await self.find(kept.instance) for kept in before]
 
@@ -231,6 +231,7 @@ class Registry:
                         created_at=at,
                         launch_key=None,
                         launch_number=None,
+                        launch_order=None,
                     ),
                     seat,
                     ticket,

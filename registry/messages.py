@@ -3,6 +3,7 @@
 Light to import, because clients import it too.
 """
 
+from hashlib import blake2b
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
@@ -183,6 +184,12 @@ class LaunchRequest(Order):
         description="The caller's own name for this launch. The same key again answers with the same leases.",
         examples=["step-12-group-3"],
     )
+
+    @property
+    def digest(self) -> str:
+        """The digest of what is ordered, without the key."""
+        ordered = self.model_dump_json(exclude={"key"}).encode()
+        return blake2b(ordered, digest_size=16).hexdigest()
 
 
 class Lease(Record):

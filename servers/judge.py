@@ -40,17 +40,18 @@ async def judge(
     now: str,
     guests: Guests,
     run: RunInThread = asyncio.to_thread,
+    environment: str = "",
 ) -> Assessment:
     """Ask every checkpoint, and compute the reward. `run` runs a job in a thread.
 
-    `calls` is JSON, as `calls_as_json` makes it.
+    `calls` is JSON, as `calls_as_json` makes it. `environment` is the digest of the environment.
 
     Raises:
         CheckpointError: a checkpoint cannot be asked about any state.
         InfraError: the farm failed to finish one, twice.
     """
     reader.now, reader.budget = now, ProcessorBudget(CALLS_A_JUDGEMENT * guests.call_seconds)
-    case = JudgedRun(reader, answer, calls, now, guests, run)
+    case = JudgedRun(reader, answer, calls, now, guests, run, environment)
     results: dict[int, CheckpointResult] = {}
     for kind in ASKED:
         places = [place for place, one in enumerate(checkpoints) if isinstance(one, kind)]

@@ -1,25 +1,24 @@
 """The pictures of the documentation, taken by a real browser: `python -m tests.pictures` takes them again.
 
 It needs Chromium, and mkdocs (extra `docs`) for the picture of the site. It prints what is missing, and exits with 1.
+With names of pictures, such as `farm-light.webp`, it takes those alone.
 """
 
 import asyncio
+import base64
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from playwright.async_api import Browser, async_playwright
 
-from agent_client.toolbox import connect
-from registry.client import Address, FarmClient
-from registry.farm import Options, running
 from registry.web.session import one_time_link
-from servers.bundle_library import OWN_LIBRARY
 from tests.evals.example_report import EXAMPLE
+from tests.pictured_farm import PAGES, PicturedFarm, pictured_farm
 from tests.prose import ROOT
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -27,7 +26,9 @@ PICTURES = ROOT / "docs" / "pictures"
 ROLLOUT = "library_loans%2Fback1_0007%230"
 SECONDS = 120.0
 FARM = "farm:"
-"""Before the address of a page of a farm, which is started for its picture."""
+"""Before the name of a page of a farm, which is started for its picture."""
+THEMES = ("light", "dark")
+QUALITY = 85
 
 
 class Picture(NamedTuple):
@@ -44,9 +45,9 @@ def pictures(site: Path) -> Iterator[Picture]:
     yield Picture("report.png", EXAMPLE.as_uri())
     yield Picture("rollout.png", f"{EXAMPLE.as_uri()}#/0/{ROLLOUT}", height=1000)
     yield Picture("site.png", (site / "index.html").as_uri(), width=1320)
-    yield Picture("gallery.png", f"{FARM}/", width=1280, height=860)
-    yield Picture("playground.png", f"{FARM}/play", width=1440, height=1000)
-    yield Picture("playground-dark.png", f"{FARM}/play", width=1440, height=1000)
+    for page, (width, height) in PAGES.items():
+        for theme in THEMES:
+            yield Picture(f"{page}-{theme}.webp", f"{FARM}{page}", width, height)
 
 
 def browser(path: str | None = None) -> str | None:
@@ -77,36 +78,33 @@ def take(picture: Picture, folder: Path, with_browser: str) -> Path:
 
 
 async def take_of_farm(wanted: Sequence[Picture], folder: Path, with_browser: str) -> None:
-    """Write the pictures of the pages of a farm: its gallery, and a scenario in the middle of a play."""
+    """Write the pictures of the pages of a farm into a folder."""
     with tempfile.TemporaryDirectory() as state:
-        options = Options(library=(OWN_LIBRARY,), state=Path(state), port=0)
-        async with running(options) as address, FarmClient(address.url, address.token) as client:
-            [lease] = await client.launch("library_loans", "renew_before_trip")
-            async with connect(*lease.address()) as toolbox:
-                await toolbox.call("find_members", {"name": "Ada Lindqvist"})
-                await toolbox.call("find_loans", {"member_id": "mem_ada", "status": "open"})
-                await toolbox.call("renew_loan", {"loan_id": "loan_0025"})
-            await client.score(lease.instance, "Dune is renewed, until 8 April.")
-            async with async_playwright() as playwright:
-                opened = await playwright.chromium.launch(executable_path=with_browser, args=["--no-sandbox"])
-                for picture in wanted:
-                    place = f"/instances/{lease.instance}?tool=renew_loan" if picture.url.endswith("play") else "/"
-                    await _take_page(opened, address, picture, place, folder)
-                await opened.close()
+        async with pictured_farm(Path(state)) as farm, async_playwright() as playwright:
+            opened = await playwright.chromium.launch(executable_path=with_browser, args=["--no-sandbox"])
+            for picture in wanted:
+                (folder / picture.name).write_bytes(await _page_of(opened, farm, picture))
+                sys.stdout.write(f"{picture.name}\n")
+            await opened.close()
 
 
-async def _take_page(opened: Browser, address: Address, picture: Picture, place: str, folder: Path) -> None:
+async def _page_of(opened: Browser, farm: PicturedFarm, picture: Picture) -> bytes:
+    """A page of a farm as WebP."""
     page = await opened.new_page(
         viewport={"width": picture.width, "height": picture.height},
-        color_scheme="dark" if "dark" in picture.name else "light",
+        color_scheme="dark" if "-dark" in picture.name else "light",
     )
-    await page.goto(one_time_link(address.url, address.token))
-    await page.wait_for_url(f"{address.url}/")
-    await page.goto(f"{address.url}{place}")
-    await page.wait_for_timeout(500)
-    await page.screenshot(path=folder / picture.name)
-    sys.stdout.write(f"{(folder / picture.name).relative_to(ROOT)}\n")
-    await page.close()
+    if not picture.url.endswith(":login"):
+        await page.goto(one_time_link(farm.address.url, farm.address.token))
+        await page.wait_for_url(f"{farm.address.url}/")
+        await page.goto("about:blank")
+    await page.goto(f"{farm.address.url}{farm.pages[picture.url.removeprefix(FARM)]}")
+    await page.wait_for_timeout(1000)
+    devtools = await page.context.new_cdp_session(page)
+    options = {"format": "webp", "quality": QUALITY}
+    told: Any = await devtools.send("Page.captureScreenshot", options)  # pyright: ignore[reportUnknownMemberType]
+    await page.context.close()
+    return base64.b64decode(told["data"])
 
 
 def build_site(folder: Path) -> None:
@@ -115,21 +113,22 @@ def build_site(folder: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=SECONDS)
 
 
-def main(path: str | None = None) -> int:
+def main(path: str | None = None, names: Sequence[str] = ()) -> int:
     found = browser(path)
     if found is None:
         sys.stderr.write(f"no browser is installed; the pictures need one of {', '.join(BROWSERS)}\n")
         return 1
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as site:
+        wanted = [one for one in pictures(Path(site)) if not names or one.name in names]
+        of_farm = [one for one in wanted if one.url.startswith(FARM)]
         try:
-            build_site(Path(site))
-            for picture in pictures(Path(site)):
-                if not picture.url.startswith(FARM):
-                    sys.stdout.write(f"{take(picture, PICTURES, found).relative_to(ROOT)}\n")
-            asyncio.run(
-                take_of_farm([one for one in pictures(Path(site)) if one.url.startswith(FARM)], PICTURES, found)
-            )
+            if others := [one for one in wanted if one not in of_farm]:
+                build_site(Path(site))
+                for picture in others:
+                    sys.stdout.write(f"{take(picture, PICTURES, found).name}\n")
+            if of_farm:
+                asyncio.run(take_of_farm(of_farm, PICTURES, found))
         except subprocess.CalledProcessError as error:
             sys.stderr.write(f"{error}\n{error.stderr.decode(errors='replace')}")
             return 1
@@ -137,4 +136,4 @@ def main(path: str | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(names=sys.argv[1:]))

@@ -8,17 +8,25 @@ import pytest
 from tests.pictures import PICTURES, browser, main, pictures, take
 from tests.prose import PAGES, ROOT
 
+MOST_BYTES = 4 * 1024 * 1024
 
-def size_of(png: Path) -> tuple[int, int]:
-    """Width and height of a PNG, in pixels."""
-    head = png.read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    return struct.unpack(">II", head[16:])
+
+def size_of(file: Path) -> tuple[int, int]:
+    """Width and height of a PNG or a WebP, in pixels."""
+    head = file.read_bytes()[:30]
+    if head[:8] == b"\x89PNG\r\n\x1a\n":
+        return struct.unpack(">II", head[16:24])
+    assert (head[:4], head[8:16]) == (b"RIFF", b"WEBPVP8X")
+    return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
 
 
 def test_each_picture_is_there_with_its_size() -> None:
     every = {picture.name: (picture.width, picture.height) for picture in pictures(ROOT)}
-    assert {png.name: size_of(png) for png in PICTURES.iterdir()} == every
+    assert {file.name: size_of(file) for file in PICTURES.iterdir()} == every
+
+
+def test_the_pictures_are_small_together() -> None:
+    assert sum(file.stat().st_size for file in PICTURES.iterdir()) < MOST_BYTES
 
 
 def test_each_picture_is_shown_on_a_page() -> None:

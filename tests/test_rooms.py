@@ -10,8 +10,9 @@ ROOT = Path(__file__).parent.parent
 PARTS = ("servers", "synth", "evals", "registry", "rl_training", "agent_client")
 MOST_MODULES = 15
 FEWEST_LINES = 40
-MOST_SHORT_FILES = 30
-"""Modules shorter than that, today; the number may only fall."""
+MOST_SHORT_FILES = 27
+"""Modules shorter than that, today; the number may only fall. Alembic wants a file for each revision."""
+REVISIONS = ROOT / "registry" / "migrations" / "versions"
 BUNDLES = {ROOT / "servers" / "library", ROOT / "servers" / "authoring" / "template"}
 EXPORTED = ROOT / "synth" / "interop" / "exports" / "exported"
 """Texts that stand in for the toolkit where what is exported runs: they must bear its names."""
@@ -40,7 +41,8 @@ def test_no_room_is_crowded() -> None:
 
 def test_short_files_become_no_more() -> None:
     """Most that is so short belongs into its neighbour. Processes that are started by name, and the like, may stay."""
-    short = [named(path) for path in FILES if path.name != "__init__.py" and lines(path) < FEWEST_LINES]
+    modules = [path for path in FILES if path.name != "__init__.py" and path.parent != REVISIONS]
+    short = [named(path) for path in modules if lines(path) < FEWEST_LINES]
     assert len(short) <= MOST_SHORT_FILES, short
 
 

@@ -107,6 +107,7 @@ def episodes_page(folder: Path, step: int, offset: int) -> dict[str, Any]:
         "step": EPISODES_A_PAGE,
         "total": len(found),
         "mean": fmean(one["score"] for one in found) if found else None,
+        "steps": episode_steps(folder),
     }
 
 

@@ -1,8 +1,8 @@
 """Playing a suite: bounded concurrency, retries for broken rollouts, and a stored line for each that ends."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from agent_client.play import Limits
 from agent_client.wire import shared_http
 from evals.benchmarks.harness import limits_of, person_of, rules_of
 from evals.demo import gold_model
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, one_error, rollout
 from evals.runs.folder import RunFolder
 from evals.runs.perturbed import seen_solution, seen_subject, view_at
 from evals.runs.players import Players
@@ -87,25 +87,18 @@ class Evaluation:
         found = await chosen(self.farm, self.suite.scenarios)
         self._make_sure_of_solutions(found)
         environments = {name: await self.farm.environment(name) for name in sorted({one.environment for one in found})}
-        room = asyncio.Semaphore(self.suite.run.concurrency)  # protects the farm: so many instances at once
-        subjects: list[Subject] = []
+        prepared = itertools.count(1)
 
-        async def prepare(environment: str, scenario: str) -> Subject:
-            async with room:
-                detail = await self.farm.scenario(environment, scenario)
-                self._make_sure_of_harness(detail.scenario)
-                reference = await reference_of(
-                    self.farm, detail, seed=self.suite.run.seed, perturb=self.suite.perturb, http=http
-                )
-                subject = _subject(detail, environments[environment], reference)
-                subjects.append(subject)
-                self.watcher.preparing(len(subjects), len(found))
-                return subject
+        async def prepare(one: Chosen) -> Subject:
+            detail = await self.farm.scenario(one.environment, one.card.id)
+            self._make_sure_of_harness(detail.scenario)
+            reference = await reference_of(
+                self.farm, detail, seed=self.suite.run.seed, perturb=self.suite.perturb, http=http
+            )
+            self.watcher.preparing(next(prepared), len(found))
+            return _subject(detail, environments[one.environment], reference)
 
-        with one_error():
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
-        subjects = [task.result() for task in tasks]
+        subjects = await for_each(found, prepare, at_once=self.suite.run.concurrency)
         kept = [one for one in subjects if not self.suite.perturb or _stands(one.reference)]
         left_out = sorted({one.name for one in subjects} - {one.name for one in kept})
         if not kept:
@@ -232,15 +225,6 @@ async def reference_of(
         http_client=http,
         with_effects=True,
     )
-
-
-@contextmanager
-def one_error() -> Generator[None]:
-    """Raise the first error of a task group instead of the group."""
-    try:
-        yield
-    except ExceptionGroup as group:
-        raise group.exceptions[0] from None
 
 
 def _named(job: tuple[Subject, int]) -> tuple[str, str, int]:

@@ -44,6 +44,7 @@ class KeptLease(NamedTuple):
     closed_at: float | None = None
     launch_key: str | None = None
     launch_number: int | None = None
+    launch_order: str | None = None
 
     def standing(self, now: float) -> Status:
         """Its status now. A lease ends at its time, even if the reaper has not come by yet."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
@@ -41,7 +41,8 @@ class WorkerColumns(TypedColumns):
 class LeaseColumns(TypedColumns):
     """The right to an instance. `expires_at` is a moment of the lease clock; the other times are seconds since 1970.
 
-    `launch_key` is the client's name for its launch, and `launch_number` counts the launch's instances from 0.
+    `launch_key` is the client's name for its launch, `launch_number` counts the launch's instances from 0, and
+    `launch_order` is the digest of what was ordered.
     """
 
     instance: Named[str] = Column(String(40), primary_key=True)
@@ -57,6 +58,7 @@ class LeaseColumns(TypedColumns):
     closed_at: Named[float | None]
     launch_key: Named[str | None] = Column(String(64))
     launch_number: Named[int | None]
+    launch_order: Named[str | None] = Column(String(32))
 
 
 class ScoreColumns(TypedColumns):

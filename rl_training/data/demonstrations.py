@@ -1,6 +1,5 @@
 """Demonstrations for a warm start: solutions, played as an agent would play them."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from agent_client.play import Limits, conversation
 from agent_client.trace import Trace
 from agent_client.wire import shared_http
 from evals.demo import gold_model
-from evals.rollout import rollout
+from evals.rollout import for_each, rollout
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail
 from rl_training.errors import RowError
@@ -62,19 +61,16 @@ async def demonstrations(
 
 async def played(farm: FarmClient, showings: Sequence[Showing], *, instructions: bool = True) -> list[Demonstration]:
     """Play solutions, right or wrong, and score them."""
-    room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many at once
-    async with shared_http(AT_ONCE) as http, asyncio.TaskGroup() as group:
+    async with shared_http(AT_ONCE) as http:
 
         async def one(showing: Showing) -> Demonstration:
             detail = showing.detail
-            async with room:
-                run = await rollout(farm, detail, gold_model(showing.solution), limits=LIMITS, http_client=http)
+            run = await rollout(farm, detail, gold_model(showing.solution), limits=LIMITS, http_client=http)
             if run.trace is None or run.reward is None:
                 raise InfraError(f"{detail.environment}/{detail.scenario.id} could not be judged: {run.error}")
             return _demonstration(detail, run.trace, run.reward, instructions)
 
-        tasks = [group.create_task(one(showing)) for showing in showings]
-    return [task.result() for task in tasks]
+        return await for_each(showings, one, at_once=AT_ONCE)
 
 
 def _demonstration(detail: ScenarioDetail, trace: Trace, reward: float, instructions: bool) -> Demonstration:

@@ -9,10 +9,9 @@ VinePPO throws these rollouts away. With `learn`, they are trained on too, as in
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -20,14 +19,13 @@ from agent_client.model import CallReply, Message, Reply, User
 from agent_client.play import Limits
 from agent_client.trace import Turn
 from evals.episode import Episode
-from registry.messages import Lease
 from rl_training.episode.attempt import Attempt, played
 from rl_training.episode.farm_connection import FarmConnection
+from rl_training.episode.forks import EpisodeForks, has_result
 from rl_training.episode.instance_batches import LaunchedBatch, Opening
-from rl_training.episode.leased_instance import EpisodeInstance, held
+from rl_training.episode.leased_instance import held
 from rl_training.episode.simulated_user import Partner
 from rl_training.episode.token_model import TokenModel
-from rl_training.episode.tokens import MARK
 from servers.errors import FarmError, InfraError
 from servers.records import Record
 
@@ -69,14 +67,13 @@ class Fork(NamedTuple):
     """The branches of one state. `at` is the place of the turn that follows it, in tokens of the response."""
 
     at: int
-    leases: list[Lease]
     models: list[TokenModel]
     playing: "list[asyncio.Task[PlayedBranch]]"
 
     @property
     def branches(self) -> list[PlayedBranch]:
         """Those with a result."""
-        return [one.result() for one in self.playing if _ended_well(one)]
+        return [one.result() for one in self.playing if has_result(one)]
 
     @property
     def value(self) -> float | None:
@@ -85,8 +82,8 @@ class Fork(NamedTuple):
         return fmean(earned) if earned else None
 
 
-class Branches:
-    """The branches of one episode. Leaving it waits for them, or ends them if the episode broke."""
+class Branches(EpisodeForks):
+    """The branches of one episode."""
 
     def __init__(
         self,
@@ -96,45 +93,21 @@ class Branches:
         limits: Limits,
         user: Callable[[], Partner | None],
     ) -> None:
+        super().__init__(link, model)
         self.learn = told.learn
-        self._link = link
         self._told = told
-        self._model = model
         self._limits = limits
         self._user = user
         self._began = time.monotonic()
-        self._live: EpisodeInstance | None = None
         self.forks: list[Fork] = []
-        self.failed = 0
-        model.before_turn = self._before_turn
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
-        playing = [one for fork in self.forks for one in fork.playing]
-        if not playing:
-            return
-        try:
-            if kind is None:
-                await asyncio.wait(playing)
-        finally:
-            for one in playing:
-                one.cancel()
-            await asyncio.wait(playing)
-            self._give_back_unplayed()
-        self._tell_lost()
-
-    @asynccontextmanager
-    async def of(self, seating: AbstractAsyncContextManager[EpisodeInstance]) -> AsyncGenerator[EpisodeInstance]:
-        """The instance that is forked."""
-        async with seating as live:
-            self._live = live
-            yield live
+        await super().__aexit__(kind)
+        for one in (one for fork in self.forks for one in fork.playing if not has_result(one)):
+            log.warning("a branch broke, and its share is left out: %s", "" if one.cancelled() else one.exception())
 
     @property
     def values(self) -> dict[int, float]:
-        """The known values of states, by the place of the turn that follows."""
         return {fork.at: fork.value for fork in self.forks if fork.value is not None}
 
     @property
@@ -148,15 +121,12 @@ class Branches:
         return sum(sum(model.tokens.mask[fork.at :]) for fork in self.forks for model in fork.models)
 
     async def _before_turn(self, messages: Sequence[Message]) -> None:
-        """Fork the episode, if it is time. If that cannot be done, it goes on unbranched."""
         opening, turns = turns_of(messages)
-        live, tokens = self._live, self._model.tokens
+        live = self._live
         if len(turns) not in self._told.after or live is None:
             return
         try:
-            if tokens.unanswered < MARK:
-                raise InfraError(f"the model reads fewer than {MARK} tokens between two turns")
-            leases = await self._link.launches.fork(live.id, self._told.branches)
+            leases = await self._forked(live, self._told.branches)
         except FarmError as error:
             self.failed += 1
             log.warning("an episode goes on unbranched: it could not be forked after turn %d: %s", len(turns), error)
@@ -165,10 +135,10 @@ class Branches:
         launch = live.launched.opening if user is None else Opening()  # a user may have changed the tools
         models = [self._model.fork() for _ in leases]
         playing = [
-            asyncio.create_task(self._play(LaunchedBatch(lease, launch), opening, turns, model))
+            self._run(lease, self._play(LaunchedBatch(lease, launch), opening, turns, model))
             for lease, model in zip(leases, models, strict=True)
         ]
-        self.forks.append(Fork(len(tokens.mask), leases, models, playing))
+        self.forks.append(Fork(len(self._model.tokens.mask), models, playing))
 
     async def _play(
         self, launched: LaunchedBatch, opening: str, turns: Sequence[Turn], model: TokenModel
@@ -183,21 +153,6 @@ class Branches:
             raise InfraError(f"the model's server gave it no token: {done.trace.error}")
         model.tokens.drop_unanswered()
         return PlayedBranch(model, done)
-
-    def _give_back_unplayed(self) -> None:
-        """Close the instances of branches that ended before they began. Others have closed theirs."""
-        for fork in self.forks:
-            for lease, one in zip(fork.leases, fork.playing, strict=True):
-                if one.cancelled():
-                    self._link.launches.give_back(lease)
-
-    def _tell_lost(self) -> None:
-        for one in (one for fork in self.forks for one in fork.playing if not _ended_well(one)):
-            log.warning("a branch broke, and its share is left out: %s", "" if one.cancelled() else one.exception())
-
-
-def _ended_well(playing: "asyncio.Task[PlayedBranch]") -> bool:
-    return not playing.cancelled() and playing.exception() is None
 
 
 def turns_of(messages: Sequence[Message]) -> tuple[str, list[Turn]]:

@@ -14,21 +14,6 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer, ReplayBufferAsync
 from rl_training.verl.step_figures import PlayedEpisode, step_figures
 
 
-class StepWatch:
-    """Makes the figures of each step. `sampler_kwargs.rollout_n` is the number of episodes of a group."""
-
-    def __init__(self, rollout_n: int | None) -> None:
-        self._rollout_n = rollout_n
-        self._before: float | None = None
-
-    def figures(self, batch: Any, groups: int) -> dict[str, float]:
-        now = time.monotonic()
-        seconds = None if self._before is None else now - self._before
-        self._before = now
-        asked = None if self._rollout_n is None else groups * self._rollout_n
-        return step_figures(episodes_of(batch), asked=asked, seconds=seconds)
-
-
 def episodes_of(batch: Any) -> list[PlayedEpisode]:
     """The episodes of a batch, without their branches."""
     if not batch.keys:
@@ -45,28 +30,26 @@ def episodes_of(batch: Any) -> list[PlayedEpisode]:
 
 
 class WatchedBuffer(ReplayBuffer):
-    """For the synchronous trainer."""
+    """For the synchronous trainer. `sampler_kwargs.rollout_n` is the number of episodes of a group."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._watch = StepWatch((settings["sampler_kwargs"] or {}).get("rollout_n"))
+        self._rollout_n: int | None = (settings["sampler_kwargs"] or {}).get("rollout_n")
+        self._before: float | None = None
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> Any:
         batch, figures = super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
         if partition_id == "train":
-            figures |= self._watch.figures(batch, batch_size)
+            figures |= self._figures(batch, batch_size)
         return batch, figures
 
+    def _figures(self, batch: Any, groups: int) -> dict[str, float]:
+        now = time.monotonic()
+        seconds = None if self._before is None else now - self._before
+        self._before = now
+        asked = None if self._rollout_n is None else groups * self._rollout_n
+        return step_figures(episodes_of(batch), asked=asked, seconds=seconds)
 
-class WatchedAsyncBuffer(ReplayBufferAsync):
+
+class WatchedAsyncBuffer(WatchedBuffer, ReplayBufferAsync):
     """For the asynchronous trainers."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._watch = StepWatch((settings["sampler_kwargs"] or {}).get("rollout_n"))
-
-    def sample(self, global_steps: int, partition_id: str, batch_size: int) -> Any:
-        batch, figures = super().sample(global_steps=global_steps, partition_id=partition_id, batch_size=batch_size)
-        if partition_id == "train":
-            figures |= self._watch.figures(batch, batch_size)
-        return batch, figures

@@ -12,9 +12,11 @@ Requests, by `"do"`:
     rows      instance, revision, canonical       → parts: image; or {"need": "instance"}
     taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
+    build     now, image; parts: setup            → findings; parts: image; or {"need": "image"}
     describe  parts: tools.py                     → tools, findings
     inspect   gate; parts: source                 → functions, problems; or not_python
-    judge     now, answer; parts: source, start, final, calls
+    compile   parts: image                        → parts: the code of a benchmark's files
+    judge     now, answer; parts: source, start, final, calls, or also such code
                                                   → holds, seen; or error, and short when memory ran out; or broken
     judge_each  now, answer; parts: a JSON list of sources, start, final, calls
                                                   → told: what judge answers, of each
@@ -40,6 +42,7 @@ from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, is_short,
 from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
+from servers.imported.benchmarks import package
 
 Parts = list[bytes]
 Reply = tuple[dict[str, Any], Parts]
@@ -65,6 +68,7 @@ class GuestServer:
             "build": self.build,
             "describe": self.describe,
             "inspect": self.inspect,
+            "compile": self.compile,
             "judge": self.judge,
             "judge_each": self.judge_each,
         }
@@ -127,8 +131,14 @@ class GuestServer:
         return {"taken": sorted(self.taken)}, []
 
     def build(self, head: dict[str, Any], parts: Parts) -> Reply:
-        schema, seed, setup = (part.decode() for part in parts)
-        image, findings = start_image.build(schema, seed, setup, head["now"])
+        if "image" in head:
+            base = self.rows.images.get(head["image"])
+            if base is None:
+                return {"need": "image"}, [b""]
+            image, findings = start_image.build_on(base, parts[0].decode(), head["now"])
+        else:
+            schema, seed, setup = (part.decode() for part in parts)
+            image, findings = start_image.build(schema, seed, setup, head["now"])
         return {"findings": findings}, [image]
 
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
@@ -143,9 +153,13 @@ class GuestServer:
     def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
         return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
+    def compile(self, _head: dict[str, Any], parts: Parts) -> Reply:
+        return {}, [python_checkpoint.compiled(parts[0])]
+
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
-        source, start, final, calls = parts
+        source, start, final, calls, *code = parts
         try:
+            package.take(*code)
             run = CheckedRun.of(start, final, calls, now=head["now"], answer=head["answer"])
         except BaseException as error:
             return {"error": named(error)[:LONGEST_ERROR], "short": is_short(error)}, []

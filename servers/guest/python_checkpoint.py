@@ -13,6 +13,7 @@ from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import teach
 from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS
 from servers.guest.sqlite.shared_pages import opened
+from servers.imported.benchmarks.package import code_of
 from servers.toolkit import Database
 
 Check = Callable[..., Any]
@@ -79,6 +80,11 @@ def holds(source: str, run: CheckedRun) -> tuple[bool, str]:
             return holding, words_of(seen, LONGEST_SEEN)
         case _:
             raise TypeError(f"returned {type(verdict).__name__}; a checkpoint returns True or False")
+
+
+def compiled(image: bytes) -> bytes:
+    """The code of a benchmark's files, which the table `upstream` of a state has as texts. None of it runs."""
+    return code_of(_readable(image, clock.BEGINNING))
 
 
 def _loaded(source: str) -> Check:

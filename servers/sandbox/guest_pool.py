@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
@@ -29,6 +29,7 @@ from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, priva
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
 from servers.limits.turn_queue import TurnQueue
+from servers.sandbox.compiled_files import CompiledFiles
 
 START_SECONDS = 20.0
 MOST_STARTS = 3
@@ -58,6 +59,8 @@ IMAGE_REQUESTS = {"build", "rows"}
 """Requests whose reply is an image of a database."""
 MOST_BUFFERED = 84 * 1024 * 1024
 """Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
+MOST_BUILDERS = 4
+"""Guests that build starts and wait for the next, each for another environment."""
 SMALL_BUFFER = 256 * 1024
 """Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
 
@@ -392,6 +395,7 @@ class Guests:
         self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
         self._serving: dict[str, list[Guest]] = {}
         self._verifying: dict[str, Guest] = {}
+        self._building: OrderedDict[str, Guest] = OrderedDict()
         self._crowds = weakref.WeakValueDictionary[str, asyncio.Lock]()  # each bounds the guests of one environment
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
@@ -400,6 +404,7 @@ class Guests:
         self._frames: _Frames | None = None
         self._control: socket.socket | None = None
         self._forks: deque[asyncio.Future[int]] = deque()  # the zygote answers in order
+        self._compiled = CompiledFiles(self.job)
 
     async def __aenter__(self) -> "Guests":
         return self
@@ -412,6 +417,7 @@ class Guests:
             guest.kill("closing", "the worker closes")
         self._serving.clear()
         self._verifying.clear()
+        self._building.clear()
         await self._end_zygote()
 
     async def serving(self, environment: Environment, instance: str, before: Guest | None = None) -> Guest:
@@ -490,6 +496,23 @@ class Guests:
                 guest.environment = environment.id
         return guest
 
+    async def builder(self, environment: Environment) -> Guest:
+        """A guest that builds the starts of an environment's scenarios. The last `MOST_BUILDERS` of them live.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        async with self._growing:
+            guest = self._building.get(environment.digest)
+            if guest is None or guest.ended is not None:
+                guest = self._building[environment.digest] = await self.fork()
+                guest.environment = environment.id
+            self._building.move_to_end(environment.digest)
+            idle = [digest for digest, one in self._building.items() if one.waiting == 0 and one is not guest]
+            for digest in idle[: max(len(self._building) - MOST_BUILDERS, 0)]:
+                self._building.pop(digest).kill("idle", "another environment's needs its place")
+        return guest
+
     async def taken(self, environment: Environment) -> set[int]:
         """The numbers of the branches that covering guests have taken, by `servers.guest.branch_coverage`.
 
@@ -554,11 +577,12 @@ class Guests:
             for guest in guests:
                 if guest.used < old and guest.waiting == 0:
                     guest.kill("idle", "it had nothing to do")
-        for digest, guest in list(self._verifying.items()):
-            if guest.used < old and guest.waiting == 0:
-                guest.kill("idle", "it had nothing to do")
-            if guest.ended is not None:
-                del self._verifying[digest]
+        for kept in (self._verifying, self._building):
+            for digest, guest in list(kept.items()):
+                if guest.used < old and guest.waiting == 0:
+                    guest.kill("idle", "it had nothing to do")
+                if guest.ended is not None:
+                    del kept[digest]
         self._serving = {
             digest: living
             for digest, guests in self._serving.items()
@@ -583,8 +607,8 @@ class Guests:
 
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
-        verifier = self._verifying.pop(digest, None)
-        for guest in [*self._serving.pop(digest, []), *([verifier] if verifier else [])]:
+        others = (self._verifying.pop(digest, None), self._building.pop(digest, None))
+        for guest in [*self._serving.pop(digest, []), *filter(None, others)]:
             guest.kill("forgotten", "its environment is gone")
 
     @asynccontextmanager
@@ -624,6 +648,10 @@ class Guests:
             if doubtful is None or not doubtful(reply) or budget.is_used_up:
                 return reply
         return await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
+
+    async def compiled(self, environment: str, start: bytes, *, seconds: float) -> bytes:
+        """The code of a benchmark's files, by the digest of its environment. Empty if they cannot be compiled."""
+        return await self._compiled.of(environment, start, seconds=seconds)
 
     async def _fresh_answer(
         self, head: dict[str, Any], *parts: bytes, seconds: float, budget: ProcessorBudget

@@ -44,6 +44,8 @@ MOST_SCRIPTS = 16 * 1024 * 1024
 """Bytes of these copies, of all concurrent builds. A larger script is run alone."""
 SCRIPT_BYTES_A_SECOND = 1024 * 1024
 """Bytes of `seed.sql` and setup that add a second of processor time to what a build may take."""
+LARGEST_BASE = 4 * 1024 * 1024
+"""Bytes of an environment's own start up to which a guest keeps it, to build those of scenarios."""
 BYTES_PER_COLUMN = 500
 """Memory of what is known of one column of a table."""
 SUFFIX = ".start"
@@ -93,10 +95,7 @@ class Starts:
         Raises:
             BundleError: schema, seed or setup do not run.
         """
-        digest = hashlib.sha256()
-        for text in (environment.schema, environment.seed_script.digest, setup, clock):
-            digest.update(f"{len(text)}\n".encode() + text.encode())
-        name = digest.hexdigest()[:32]
+        name = _name(environment, setup, clock)
         start = await self._sound(name)
         if start is not None:
             return start
@@ -140,10 +139,19 @@ class Starts:
     async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> StartImage:
         size = COPIES_OF_SCRIPTS * environment.seed_script.size
         async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPTS else nullcontext():
-            image, finding = await built(environment, setup, clock, self.guests)
+            image, finding = await self._scripted(environment, setup, clock)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
         return await asyncio.to_thread(self._kept, name, environment, image)
+
+    async def _scripted(self, environment: Environment, setup: str, clock: str) -> tuple[bytes, str]:
+        """A new image, or the faults of its scripts. Those of scenarios are made of the environment's own start."""
+        if setup and clock == environment.description.clock:
+            base = _name(environment, "", clock)
+            start = await self._sound(base) or self._hold(await self._built(base, environment, "", clock))
+            if len(start.image) <= LARGEST_BASE:
+                return await built_on(start, environment, setup, clock, self.guests)
+        return await built(environment, setup, clock, self.guests)
 
     def _kept(self, name: str, environment: Environment, image: bytes) -> StartImage:
         """Store an image that a guest built."""
@@ -206,6 +214,14 @@ class Starts:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
 
+def _name(environment: Environment, setup: str, clock: str) -> str:
+    """The digest of what a start is made of."""
+    digest = hashlib.sha256()
+    for text in (environment.schema, environment.seed_script.digest, setup, clock):
+        digest.update(f"{len(text)}\n".encode() + text.encode())
+    return digest.hexdigest()[:32]
+
+
 def _known(start: StartImage | None, digest: str, content: str) -> StartImage:
     """A start image, if it exists and has its former content."""
     if start is None:
@@ -262,14 +278,43 @@ async def built(environment: Environment, setup: str, clock: str, guests: Guests
     try:
         head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=seconds)
     except GuestLate:
-        return b"", (
-            f"schema.sql, seed.sql and setup: take more than {seconds:.3g} s to run; an INSERT of hundreds of rows is "
-            "faster than as many INSERTs of one row"
-        )
+        return b"", _too_slow(seconds)
     except GuestDied as error:
         memory = MEMORY // 1024**2
         return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
     return parts[0], head["findings"][0] if head["findings"] else ""
+
+
+async def built_on(
+    start: StartImage, environment: Environment, setup: str, clock: str, guests: Guests
+) -> tuple[bytes, str]:
+    """The image that a setup makes of the environment's own start, or its faults.
+
+    A guest that has that start is asked. If it ends, all is built anew by a fresh one.
+    """
+    ask = {"do": "build", "now": clock, "image": start.digest}
+    seconds = START_SECONDS + len(setup) / SCRIPT_BYTES_A_SECOND
+    try:
+        guest = await guests.builder(environment)
+        async with guest.turn():
+            head, parts = await guest.ask(ask, setup.encode(), seconds=seconds)
+            if head.get("need") == "image":
+                keep = {"do": "image", "digest": start.digest}
+                await guest.ask(keep, start.image, seconds=START_SECONDS)
+                head, parts = await guest.ask(ask, setup.encode(), seconds=seconds)
+    except GuestLate:
+        return b"", _too_slow(seconds)
+    except GuestError as error:
+        log.info("a start is built by another guest", extra={"detail": str(error)})
+        return await built(environment, setup, clock, guests)
+    return parts[0], head["findings"][0] if head["findings"] else ""
+
+
+def _too_slow(seconds: float) -> str:
+    return (
+        f"schema.sql, seed.sql and setup: take more than {seconds:.3g} s to run; an INSERT of hundreds of rows is "
+        "faster than as many INSERTs of one row"
+    )
 
 
 def _seed_of(environment: Environment) -> bytes:

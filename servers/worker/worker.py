@@ -539,6 +539,7 @@ class Worker:
                     now=reader.now,
                     guests=self.guests,
                     run=partial(self.threads.run, instance.environment.id, stop=reader.stop),
+                    environment=instance.environment.digest,
                 )
 
     async def _read(self, instance_id: str, job: Callable[[Reader], T], *, more: int = 0) -> T:

@@ -1,6 +1,5 @@
 """The solver of new scenarios: an ordinary agent over MCP, on a farm of its own."""
 
-import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -11,9 +10,9 @@ from agent_client.model import Model
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
 from agent_client.play import Limits
-from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.scripted_model import ReplayedModel
 from agent_client.trace import Trace
-from evals.rollout import OUTCOMES, Rollout, rollout
+from evals.rollout import OUTCOMES, Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
@@ -43,22 +42,19 @@ class Solver:
         self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
     ) -> list[Rollout]:
         """Play a scenario `attempts` times. A stored run of the same seed is repeated, and judged again."""
-        room = asyncio.Semaphore(self.at_once)  # protects the endpoint
-
         async with _farm_of(bundle, scenario) as (farm, detail):
 
             async def attempt(seed: int) -> Rollout:
-                async with room:
-                    trace = kept.get(seed)
-                    model = self.model if trace is None else _again(trace)
-                    person = self._person(scenario) if trace is None else None
-                    done = await rollout(farm, detail, model, limits=self.limits, person=person, seed=seed)
+                trace = kept.get(seed)
+                model = self.model if trace is None else _again(trace)
+                person = self._person(scenario) if trace is None else None
+                done = await rollout(farm, detail, model, limits=self.limits, person=person, seed=seed)
                 if trace is not None and done.outcome != "infra_error":
                     done = done.model_copy(update={"trace": trace, "outcome": OUTCOMES[trace.end]})
                 on_played(seed, done)
                 return done
 
-            return list(await asyncio.gather(*map(attempt, range(self.attempts))))
+            return await for_each(range(self.attempts), attempt, at_once=self.at_once)
 
     def _person(self, scenario: Scenario) -> Person | None:
         if self.user is None or scenario.persona is None:
@@ -79,7 +75,6 @@ async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[Far
             yield farm, await farm.scenario(bundle.name, scenario.id)
 
 
-def _again(trace: Trace) -> ScriptedModel:
+def _again(trace: Trace) -> ReplayedModel:
     """A model that repeats a trace."""
-    calls = [ScriptedCall(tool=step.call.tool, arguments=step.call.arguments) for step in steps_of(trace)]
-    return ScriptedModel(calls, trace.answer, name=trace.model)
+    return ReplayedModel([step.call for step in steps_of(trace)], trace.answer, name=trace.model)

@@ -29,7 +29,8 @@ from servers.limits.parent_death import die_with_parent
 from synth.environments.stages import STAGES
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
-from synth.runner.summary import RunSummary, environment_exchanges, summed_up, summed_up_data
+from synth.runner.exchange_texts import ExchangeTexts
+from synth.runner.summary import RunSummary, environment_exchanges, one_exchange, summed_up, summed_up_data
 
 app = typer.Typer()
 AT_ONCE = 4
@@ -76,6 +77,7 @@ class RunReader:
         self._shelves = shelves
         self._soon, self._largest, self._later = soon, largest, later
         self._evaluations = WatchedRuns()
+        self._texts = ExchangeTexts()
         self._known: dict[str, FoundRun] = {}
         self._packed: dict[str, bytes] = {}
         self._figures: dict[str, ListedFigures] = {}
@@ -138,6 +140,10 @@ class RunReader:
     def environment(self, asked: RunQuestion, runs: list[FoundRun]) -> bytes:
         folder = SynthesisFolder(runs[0].path)
         return _packed({"name": runs[0].name, **environment_exchanges(folder, asked.name, STAGES)})
+
+    def exchange(self, asked: RunQuestion, runs: list[FoundRun]) -> bytes:
+        folder = SynthesisFolder(runs[0].path)
+        return _packed({"name": runs[0].name, **one_exchange(folder, asked.name, asked.offset, STAGES, self._texts)})
 
     def _asked_for(self, asked: RunQuestion) -> list[FoundRun]:
         if not asked.runs:
@@ -260,6 +266,7 @@ ANSWERS: dict[str, Callable[[RunReader, RunQuestion, list[FoundRun]], bytes | No
     "episodes": RunReader.episodes,
     "synthesis": RunReader.synthesis,
     "environment": RunReader.environment,
+    "exchange": RunReader.exchange,
 }
 
 

@@ -12,10 +12,11 @@ from synth.page import histogram, page
 from synth.pipeline.artefact import Artefact
 from synth.pipeline.artefact_chain import ArtefactChain
 from synth.pipeline.asker import WriterExchange
-from synth.pipeline.environment_run import TOPIC, rejection_of
+from synth.pipeline.environment_run import TOPIC, Rejection, rejection_of
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Stage
+from synth.runner.exchange_texts import ExchangeTexts
 
 
 @dataclass
@@ -169,10 +170,6 @@ def environment_exchanges(folder: SynthesisFolder, name: str, stages: Sequence[S
     line = ArtefactChain(folder.environments / name, (TOPIC, *stages))
     standing = line.standing()
     rejection = rejection_of(line.folder)
-    told = [(artefact.stage, "stands", artefact.exchanges) for artefact in standing[1:]]
-    told += [(stage, "made anew", exchanges) for stage, exchanges in line.given_up(standing)]
-    if rejection is not None:
-        told.append((rejection.stage, "given up", rejection.exchanges))
     order = [stage.name for stage in line.stages]
     return {
         "id": name,
@@ -183,10 +180,64 @@ def environment_exchanges(folder: SynthesisFolder, name: str, stages: Sequence[S
         "rejected": rejection.reasons if rejection else (),
         "backs": [{"by": back.by, "to": back.to, "evidence": back.evidence} for back in line.backs()],
         "exchanges": [
-            {"stage": stage, "state": state, **exchange.model_dump(mode="json", exclude={"prompt"})}
-            for stage, state, exchanges in sorted(told, key=lambda one: line.position(one[0]))
-            for exchange in exchanges
+            {"stage": one.stage, "state": one.state, **one.exchange.model_dump(mode="json", exclude={"prompt"})}
+            for one in _exchanges(line, standing, rejection)
         ],
+    }
+
+
+class PlacedExchange(NamedTuple):
+    """An exchange, the stage that asked, and whether what came of it stands, was made anew, or was given up."""
+
+    stage: str
+    state: str
+    exchange: WriterExchange
+
+
+def _exchanges(line: ArtefactChain, standing: list[Artefact], rejection: Rejection | None) -> list[PlacedExchange]:
+    told = [(artefact.stage, "stands", artefact.exchanges) for artefact in standing[1:]]
+    told += [(stage, "made anew", exchanges) for stage, exchanges in line.given_up(standing)]
+    if rejection is not None:
+        told.append((rejection.stage, "given up", rejection.exchanges))
+    return [
+        PlacedExchange(stage, state, exchange)
+        for stage, state, exchanges in sorted(told, key=lambda one: line.position(one[0]))
+        for exchange in exchanges
+    ]
+
+
+def one_exchange(
+    folder: SynthesisFolder, name: str, number: int, stages: Sequence[Stage], texts: ExchangeTexts
+) -> dict[str, Any]:
+    """One exchange of an environment, the first is number 1, with its texts where the run's cache holds them.
+
+    Raises:
+        NotFound: the run has no such environment or exchange.
+    """
+    if name not in folder.begun():
+        raise NotFound(f"{folder.path.name} has no environment {name[:200]!r}")
+    line = ArtefactChain(folder.environments / name, (TOPIC, *stages))
+    standing = line.standing()
+    told = _exchanges(line, standing, rejection_of(line.folder))
+    if not 1 <= number <= len(told):
+        raise NotFound(f"{name} has no exchange {number}; there are {len(told)}")
+    one = told[number - 1]
+    found = texts.find(folder.path, one.exchange)
+    return {
+        "id": name,
+        "title": str(standing[0].value.get("title", "")) if standing else name,
+        "number": number,
+        "total": len(told),
+        "stage": one.stage,
+        "state": one.state,
+        **one.exchange.model_dump(mode="json"),
+        "texts": None
+        if found is None
+        else {
+            "asked": [said._asdict() for said in found.asked],
+            "schema": found.schema,
+            "answer": [said._asdict() for said in found.answer],
+        },
     }
 
 

@@ -11,7 +11,7 @@ from agent_client.model import (
     Reply,
     User,
 )
-from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.scripted_model import ReplayedModel, ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolResult
 
 LOANS = ToolResult(text="two loans", structured={"loans": [{"id": "loan_1", "days": 14, "late": False}], "note": None})
@@ -79,3 +79,12 @@ async def test_the_answer_may_hold_references_and_is_always_text() -> None:
     for answer, text in [("It is ${1.loans[0].id}.", "It is loan_1."), ("${1.loans[0].days}", "14")]:
         reply = await ScriptedModel([ScriptedCall(tool="find")], answer).reply([User("Go."), *results], [])
         assert reply == Reply(text=text, final=True)
+
+
+async def test_what_looks_like_a_reference_is_a_text_in_a_recording() -> None:
+    call = ToolCall(id="c1", tool="note", arguments={"text": "write ${1.id} there"})
+    model = ReplayedModel([call], "It says ${1.id}.")
+    first = await model.reply([], [])
+    assert first.calls == (call,)
+    then = await model.reply([CallReply(call=call, result=ToolResult(text="{}"))], [])
+    assert (then.text, then.final) == ("It says ${1.id}.", True)

@@ -6,6 +6,9 @@ from typing import Any
 
 from evals.runs.folder import RunFolder
 from registry.client import FarmClient
+from synth.llm.cache import Cache
+from synth.llm.exchange import sent
+from synth.llm.writer import Message, prompt_digest
 from synth.pipeline.artefact import Artefact, write_artefact
 from synth.pipeline.asker import WriterExchange
 from synth.pipeline.environment_run import Rejection
@@ -35,8 +38,12 @@ def write_training(folder: Path, text: str = "the bell") -> Path:
     return folder
 
 
+QUESTION = (Message(role="system", content="Design the tables."), Message(role="user", content="# A bank of blood"))
+SCHEMA = {"title": "Schema", "type": "object"}
+
+
 def write_synthesis(folder: Path, title: str = "Blood bank", reason: str = "no table has a key") -> Path:
-    """A run with one environment, which was given up at its first stage."""
+    """A run with one environment, which was given up at its first stage. Its cache has what was asked and answered."""
     own = folder / "environments" / "blood_bank"
     own.mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps({"began_at": "", "plan": {"prompt_price": 2.0}}), encoding="utf-8")
@@ -55,8 +62,17 @@ def write_synthesis(folder: Path, title: str = "Blood bank", reason: str = "no t
     )
     write_artefact(own / "00-topic.json", topic)
     asked = WriterExchange(
-        prompt="p", model="writer", prompt_tokens=1000, completion_tokens=10, cached=False, reasons=(reason,), attempt=1
+        prompt=prompt_digest(QUESTION, SCHEMA),
+        model="writer",
+        prompt_tokens=1000,
+        completion_tokens=10,
+        cached=False,
+        reasons=(reason,),
+        attempt=1,
     )
+    answer = {"role": "assistant", "content": json.dumps({"schema_sql": f"CREATE TABLE {reason}", "rules": [title]})}
+    response = {"model": "writer", "choices": [{"message": answer, "finish_reason": "stop"}]}
+    Cache(folder / "cache").keep({"model": "w", "messages": sent(QUESTION, SCHEMA)}, response)
     rejection = Rejection(stage="schema", reasons=(reason,), exchanges=(asked,))
     (own / "rejected.json").write_text(rejection.model_dump_json(), encoding="utf-8")
     return folder

@@ -136,8 +136,9 @@ async def test_a_launch_with_a_key_is_made_once_however_often_and_wherever_it_is
     assert len({tuple((lease.instance, lease.token) for lease in leases) for leases in answered}) == 1
     assert (await both.first.leases()).total == 2
     assert len(both.worker.worker.ids()) == 2
-    with pytest.raises(Conflict, match="the key 'step-1' is that of another launch"):
-        await both.second.launch("shop", "dearer", count=3, key="step-1")
+    for many, seed, perturb in ((3, 0, ""), (2, 1, ""), (2, 0, "order")):
+        with pytest.raises(Conflict, match="the key 'step-1' is that of another launch"):
+            await both.second.launch("shop", "dearer", count=many, seed=seed, perturb=perturb, key="step-1")
     await both.first.close(answered[0][0].instance)
     again = await both.second.launch("shop", "dearer", count=2, key="step-1")
     assert [lease.status for lease in again] == ["closed", "live"]

@@ -34,6 +34,7 @@ class RunPages:
             "GET /runs/training/{run}/episodes/{step}": self.episodes,
             "GET /runs/synthesis/{run}": self.synthesis,
             "GET /runs/synthesis/{run}/{environment}": self.environment,
+            "GET /runs/synthesis/{run}/{environment}/{number}": self.exchange,
         }
 
     async def list(self, visit: Visit) -> Response:
@@ -130,6 +131,14 @@ class RunPages:
         run, name = visit.part("run"), visit.part("environment")
         told = await self._reader.told(RunQuestion(kind="environment", runs=(run,), name=name[:LONGEST]))
         return await visit.drawn("synthesised.html", run=run, told=told)
+
+    async def exchange(self, visit: Visit) -> Response:
+        """One exchange: what the writer was asked, its answer, and why that was refused."""
+        run, name, number = visit.part("run"), visit.part("environment"), visit.part("number")
+        if not (number.isdecimal() and len(number) < 7):
+            raise NotFound("an exchange is a number")
+        asked = RunQuestion(kind="exchange", runs=(run,), name=name[:LONGEST], offset=int(number))
+        return await visit.drawn("exchange.html", run=run, told=await self._reader.told(asked))
 
 
 def _runs(visit: Visit) -> tuple[str, ...]:

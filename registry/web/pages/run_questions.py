@@ -22,7 +22,9 @@ MOST_COMPARED = 6
 MOST_WAITING = 200
 SECONDS = 120.0
 LONGEST_HEAD = 64 * 1024
-RunQuestionKind = Literal["list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment"]
+RunQuestionKind = Literal[
+    "list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment", "exchange"
+]
 
 
 class RunsOrder(Record):

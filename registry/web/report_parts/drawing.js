@@ -23,6 +23,7 @@ function filled(element, attributes, children) {
 }
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits);
+const NARROW = matchMedia("(max-width: 640px)"); // a telephone: charts are drawn smaller, so that their texts can be read
 const count = (number) => Math.round(number).toLocaleString("en-US");
 const reward = (value) => value.toFixed(2);
 const signedReward = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±") + reward(Math.abs(value));
@@ -35,6 +36,7 @@ function bounds(estimate, digits = 1) {
 
 // One estimate on a line from nothing to the whole, which is 100 % of a share and 1 of a reward: the interval as a band, the value as a dot.
 function strip(estimate, width = 520, whole = 100) {
+  if (NARROW.matches) width = 300;
   const at = (share) => 6 + share * (width - 12);
   const [value, low, high] = estimate;
   return s("svg", { class: "chart", viewBox: `0 0 ${width} 34`, role: "img", "aria-label": whole === 1 ? value.toFixed(2) : `${percent(value)} %` },
@@ -58,7 +60,7 @@ function fitting(text, room) {
 
 // Groups below each other: dot and interval of each, its name before it, its figure behind it.
 function forest(groups) {
-  const width = 560, left = 190, right = 76, line = 30, height = groups.length * line + 26;
+  const [width, left, right] = NARROW.matches ? [330, 106, 66] : [560, 190, 76], line = 30, height = groups.length * line + 26;
   const at = (share) => left + share * (width - left - right);
   const axis = [0, .5, 1].map((share) => [
     s("line", { class: "grid", x1: at(share), x2: at(share), y1: 2, y2: height - 22 }),
@@ -78,7 +80,7 @@ function forest(groups) {
 
 // pass@k and pass^k by k, each with its band.
 function curves(passing) {
-  const width = 560, height = 270, left = 40, bottom = 32, top = 12, right = 92, last = passing[passing.length - 1].k;
+  const [width, height] = NARROW.matches ? [330, 230] : [560, 270], left = 40, bottom = 32, top = 12, right = 92, last = passing[passing.length - 1].k;
   const x = (k) => left + (last === 1 ? 0 : (k - 1) / (last - 1)) * (width - left - right);
   const y = (share) => top + (1 - share) * (height - top - bottom);
   const [any, all] = ["any_of", "all_of"].map((name) => passing[passing.length - 1][name][0]);
@@ -117,13 +119,13 @@ function whole(parts) {
 
 // Two runs at each scenario: a line from the first's share to the other's.
 function dumbbells(scenarios) {
-  const width = 1080, left = 330, right = 70, line = 24, height = scenarios.length * line + 30;
+  const [width, left, right] = NARROW.matches ? [330, 106, 62] : [1080, 330, 70], line = 24, height = scenarios.length * line + 30;
   const at = (share) => left + share * (width - left - right);
   return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Success of both runs at each scenario" },
-    [0, .25, .5, .75, 1].map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
+    (NARROW.matches ? [0, .5, 1] : [0, .25, .5, .75, 1]).map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
     scenarios.map((one, row) => {
       const y = row * line + 13, [from, to] = one.success, colour = to > from ? "var(--good)" : "var(--bad)";
-      return s("g", {}, s("title", {}, one.scenario), s("text", { class: "strong", x: 0, y: y + 4 }, fitting(one.scenario, left - 14)),
+      return s("g", {}, s("title", {}, one.scenario), s("text", { class: "strong", x: 0, y: y + 4 }, fitting(NARROW.matches ? one.scenario.split("/").pop() : one.scenario, left - 14)),
         s("line", { x1: at(from), x2: at(to), y1: y, y2: y, stroke: colour, "stroke-width": 3 }),
         s("circle", { cx: at(from), cy: y, r: 5, fill: "var(--card)", stroke: colour, "stroke-width": 2 }),
         s("circle", { cx: at(to), cy: y, r: 5.5, fill: colour }),

@@ -34,5 +34,6 @@ function begin(data, page) {
     else if (event.key === "ArrowLeft" && before) open_(number, before);
     else if (event.key === "ArrowRight" && after) open_(number, after);
   });
+  NARROW.addEventListener("change", () => show({ stay: true }));
   show();
 }

@@ -79,7 +79,7 @@ async function draw() {
   const place = document.getElementById("page");
   const all = await (await fetch("/v1/openapi.json")).json();
   const token = element("input", { id: "token", type: "password", autocomplete: "off", spellcheck: "false" });
-  place.append(element("p", { class: "lead" }, "Every request but health needs the control token. `farm up` keeps it in the file token of its state folder. The whole document is at ", element("a", { href: "/v1/openapi.json" }, "/v1/openapi.json"), "."),
+  place.append(element("p", { class: "lead" }, "Every request but health needs the control token. ", element("code", {}, "farm up"), " keeps it in the file ", element("code", {}, "token"), " of its state folder. The whole document is at ", element("a", { href: "/v1/openapi.json" }, "/v1/openapi.json"), "."),
     element("label", { class: "token", for: "token" }, "Control token, for requests that you send from here", token));
   for (const tag of all.tags) {
     const own = Object.entries(all.paths).flatMap(([path, verbs]) => Object.entries(verbs).filter(([, told]) => told.tags?.[told.tags.length - 1] === tag.name).map(([verb, told]) => route(path, verb, told, all, token)));

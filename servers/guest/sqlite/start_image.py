@@ -39,7 +39,10 @@ LARGEST_SHOWN = 64 * 1024
 
 
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
-    """The start image, and the faults of the scripts. The image is empty if there is a fault."""
+    """The start image, and the faults of the scripts. The image is empty if there is a fault.
+
+    With a setup it is made of the one without, so that both ways to it come to the same bytes.
+    """
     clock.set_time(now)
     clock.set_chances(now)
     connection = connect()
@@ -56,10 +59,30 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     )
     if findings:
         return b"", findings
-    for name, script in (("seed.sql", seed), ("setup", setup)):
-        finding = (_run(connection, script, RowsOnly()) or value_finding(connection)) if script else None
-        if finding:
-            return b"", [f"{name}: {finding}"]
+    finding = _filled(connection, "seed.sql", seed)
+    image, findings = (b"", [finding]) if finding else _sealed(connection)
+    return (image, findings) if findings or not setup else build_on(image, setup, now)
+
+
+def build_on(image: bytes, setup: str, now: str) -> tuple[bytes, list[str]]:
+    """The start image that a setup makes of one without, and the faults of the setup."""
+    clock.set_time(now)
+    clock.set_chances(now)
+    connection = connect()
+    connection.deserialize("main", image)
+    connection.execute("PRAGMA foreign_keys = ON").fetchall()
+    finding = _filled(connection, "setup", setup)
+    return (b"", [finding]) if finding else _sealed(connection)
+
+
+def _filled(connection: apsw.Connection, name: str, script: str) -> str | None:
+    """Run a script of rows. The fault of it or of its rows, if there is one."""
+    finding = (_run(connection, script, RowsOnly()) or value_finding(connection)) if script else None
+    return f"{name}: {finding}" if finding else None
+
+
+def _sealed(connection: apsw.Connection) -> tuple[bytes, list[str]]:
+    """The image of a whole database, or its faults."""
     connection.execute("VACUUM").fetchall()
     found = connection.execute("PRAGMA integrity_check(1)").get
     if found != "ok":

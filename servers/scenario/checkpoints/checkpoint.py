@@ -82,6 +82,7 @@ class GuestJobs(Protocol):
         doubtful: Callable[[Reply], bool] | None = None,
         budget: ProcessorBudget | None = None,
     ) -> Reply: ...
+    async def compiled(self, environment: str, start: bytes, *, seconds: float) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class JudgedRun:
     now: str
     guests: GuestJobs
     in_thread: RunInThread
+    environment: str = ""
+    """The digest of its environment. Without it, nothing of the environment is remembered for the next judgement."""
 
 
 Role = Literal["goal", "guard", "probe"]

@@ -54,8 +54,11 @@ class OfficialCheckpoint(CheckpointKind):
         images = await case.in_thread(case.reader.images)
         source = SOURCE.format(module=self.checker, truth=json.dumps(self.truth))
         seconds = case.reader.budget.seconds
+        parts = [source.encode(), *images, case.calls]
+        if case.environment:
+            parts.append(await case.guests.compiled(case.environment, images[0], seconds=seconds))
         try:
-            reply, _ = await case.guests.job(head, source.encode(), *images, case.calls, seconds=seconds)
+            reply, _ = await case.guests.job(head, *parts, seconds=seconds)
         except (GuestDied, GuestLate) as error:
             raise self.broken(f"the official checker did not finish: {error}") from None
         problem = reply.get("broken") or reply.get("error")

@@ -35,6 +35,7 @@ class Visitor:
     address: Address
     client: FarmClient
     http: httpx.AsyncClient
+    runs: tuple[Path, ...] = ()
 
     async def page(self, path: str, status: int = 200) -> str:
         answer = await self.http.get(path)
@@ -57,7 +58,7 @@ async def visited(library: Path, state: Path, runs: tuple[Path, ...] = ()) -> As
         httpx.AsyncClient(base_url=address.url, timeout=MILLISECONDS / 1000) as http,
     ):
         await http.get(one_time_link(address.url, address.token))
-        yield Visitor(address, client, http)
+        yield Visitor(address, client, http, runs)
 
 
 @asynccontextmanager

@@ -108,10 +108,16 @@ async def fits(page: Page) -> bool:
 
 
 def of_one_run(stage: Stage) -> tuple[str, ...]:
-    """Pages below those of the runs: a rollout, the episodes of a step, an environment, a comparison."""
+    """Pages below those of the runs: a rollout, the episodes of a step, an environment, an exchange, a comparison."""
     training, synthesis, one, two = stage.runs
     both = f"{one}&run={two.partition('=')[2]}"
-    return f"{one}#/0/shop%2Fdearer%230", f"{training}/episodes/1", f"{synthesis}/blood_bank", both
+    return (
+        f"{one}#/0/shop%2Fdearer%230",
+        f"{training}/episodes/1",
+        f"{synthesis}/blood_bank",
+        f"{synthesis}/blood_bank/1",
+        both,
+    )
 
 
 async def gone(page: Page, address: str) -> None:

@@ -14,6 +14,8 @@ import pytest_asyncio
 from registry.web.line_chart import line_chart
 from registry.web.pages.run_questions import RunQuestion, RunReaderProcess
 from servers.errors import InfraError, NotFound
+from synth.pipeline.environment_run import rejection_of
+from synth.runner.exchange_texts import ExchangeTexts
 from tests.bundles import write_bundle
 from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
 from tests.evals.suite_runs import SCENARIOS
@@ -96,6 +98,8 @@ async def test_a_run_has_the_data_of_its_report_and_says_when_nothing_is_new(vis
         ("/runs/training/{rl}/episodes/7", 404, "no episodes of step 7"),
         ("/runs/training/{rl}/episodes/x", 404, "a step is a number"),
         ("/runs/synthesis/{blood}/nobody", 404, "no environment"),
+        ("/runs/synthesis/{blood}/blood_bank/2", 404, "there are 1"),
+        ("/runs/synthesis/{blood}/blood_bank/x", 404, "an exchange is a number"),
         ("/runs/synthesis/{blood}/..%2f..%2fgold", 404, "no such page"),
     ],
 )
@@ -121,6 +125,7 @@ async def test_many_long_episodes_are_shown_some_at_a_time(visitor: Visitor) -> 
     for begin, words in ((0, "1 to 20"), (20, "21 to 40"), (40, "41 to 50")):
         answer = await visitor.http.get(f"/runs/training/{run}/episodes/2?from={begin}")
         assert [at for at in range(50) if f"episode {at:03}" in answer.text] == [*range(begin, min(begin + 20, 50))]
+        assert f'rel="prev" href="/runs/training/{run}/episodes/1"' in answer.text
         assert f"50 episodes, the worst first, {words}" in answer.text
         assert answer.headers["content-encoding"] == "gzip"
         assert int(answer.headers["content-length"]) < len(answer.content) / 10
@@ -134,6 +139,41 @@ async def test_synthesis_shows_stages_refusals_and_cost(visitor: Visitor) -> Non
     page = await visitor.page(f"/runs/synthesis/{run}/blood_bank")
     assert "given up" in page
     assert "refused" in page
+
+
+async def test_an_exchange_shows_what_was_asked_answered_and_refused(visitor: Visitor) -> None:
+    own = f"/runs/synthesis/{(await ids(visitor))['blood']}/blood_bank"
+    assert f'href="{own}/1"' in await visitor.page(own)
+    page = await visitor.page(f"{own}/1")
+    for part in (
+        "Design the tables.",
+        "# A bank of blood",
+        "no table has a key",
+        "CREATE TABLE",
+        "schema_sql",
+        "1 of 1",
+    ):
+        assert part in page, part
+    assert "Answer with one JSON value" not in page  # the schema stands apart from the task
+    cache = next(path for path in visitor.runs[0].glob("blood/cache/*/*.json"))
+    for other in ("{", cache.read_text(encoding="utf-8").replace("# A bank", "# Another bank")):
+        cache.with_name("other.json").write_text(other, encoding="utf-8")
+        assert "# A bank of blood" in await visitor.page(f"{own}/1")
+
+
+async def test_an_exchange_whose_words_are_elsewhere_has_none(tmp_path: Path) -> None:
+    write_synthesis(tmp_path / "run")
+    rejection = rejection_of(tmp_path / "run" / "environments" / "blood_bank")
+    assert rejection is not None
+    [exchange] = rejection.exchanges
+    found = ExchangeTexts().find(tmp_path / "run", exchange)
+    assert found is not None
+    assert [said.text for said in found.asked] == ["Design the tables.", "# A bank of blood"]
+    assert ExchangeTexts(most=-1).find(tmp_path / "run", exchange) is None  # no more is searched than is allowed
+    (tmp_path / "run" / "cache").rename(tmp_path / "cache")
+    assert ExchangeTexts().find(tmp_path / "run", exchange) is None
+    (tmp_path / "run" / "cache").symlink_to(tmp_path / "cache")
+    assert ExchangeTexts().find(tmp_path / "run", exchange) is None  # a link out of the run is not followed
 
 
 async def test_runs_need_the_cookie(visitor: Visitor) -> None:

@@ -20,7 +20,7 @@ from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.limits.json_size import MOST_VALUES
 from servers.limits.memory import BASE, CEILING, LARGE_CEILING, ORDINARY_START, SQLITE_HEAP
 from servers.messages import Launch, Page
-from servers.sandbox import guest_pool
+from servers.sandbox import compiled_files, guest_pool
 from servers.scenario.scenario_file import BYTES_PER_LINE, MOST_LINES
 from servers.state import changeset_verification, start_images
 from servers.state.readonly_query import Reader
@@ -43,6 +43,7 @@ def of_all(largest_start: int, largest_seed: int) -> int:
         max(start_images.MOST_SCRIPTS, start_images.COPIES_OF_SCRIPTS * largest_seed),
         bundle_library.MOST_READ,
         guest_pool.MOST_BUFFERED,
+        compiled_files.MOST_HELD,
         http_limits.MOST_RECEIVED,
         http_limits.MOST_UNREAD,
         mcp.MOST_ANSWERED,
