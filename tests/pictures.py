@@ -102,7 +102,7 @@ async def _page_of(opened: Browser, farm: PicturedFarm, picture: Picture) -> byt
     await page.wait_for_timeout(1000)
     devtools = await page.context.new_cdp_session(page)
     options = {"format": "webp", "quality": QUALITY}
-    told: Any = await devtools.send("Page.captureScreenshot", options)  # pyright: ignore[reportUnknownMemberType]
+    told: Any = await devtools.send("Page.captureScreenshot", options)  # pyright: ignore
     await page.context.close()
     return base64.b64decode(told["data"])
 
