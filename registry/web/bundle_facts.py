@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from servers.authoring.proof import PROOF_FILE, PROVED_FILES, digests
+from servers.bundle.description import BenchmarkOrigin
 from servers.bundle.environment import Environment
 from servers.bundle.examples import load_examples
 from servers.bundle.files import Stamp, opened
@@ -95,7 +96,8 @@ class BundleFacts:
     tags: tuple[tuple[str, int], ...]
     examples: Mapping[str, str]
     made: str
-    """One of: hand-written, synthesised, imported."""
+    """One of: hand-written, synthesised, imported, benchmark."""
+    benchmark: BenchmarkOrigin | None
     reading: tuple[Stamp | None, ...]
 
 
@@ -145,12 +147,15 @@ def _read(environment: Environment, scenarios: Mapping[str, Scenario], stamps: t
         tags=tuple(tags.most_common(40)),
         examples=examples,
         made=_made(environment),
+        benchmark=environment.description.benchmark,
         reading=stamps,
     )
 
 
 def _made(environment: Environment) -> str:
     description = environment.description
+    if description.benchmark is not None:
+        return "benchmark"
     if description.imported is not None:
         return "imported"
     return "synthesised" if description.provenance.model else "hand-written"

@@ -61,7 +61,7 @@ class LiveFeed:
         return len(self._watchers)
 
     def spent(self, seconds: float) -> None:
-        """Note what a refresh of a live page has cost."""
+        """Note what a refresh of a live page has cost, in seconds of the processor."""
         self._cost += WEIGHT * (min(seconds, 1.0) - self._cost)
 
     def pause(self) -> float:

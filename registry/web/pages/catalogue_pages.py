@@ -17,7 +17,7 @@ from servers.scenario.scenario import RATINGS, rating_of
 from servers.scenario.scenario_file import is_current
 
 SCENARIOS_A_PAGE = 25
-MADE = ("hand-written", "synthesised", "imported")
+MADE = ("hand-written", "synthesised", "imported", "benchmark")
 FURTHEST = 100_000
 
 

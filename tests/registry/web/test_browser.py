@@ -14,6 +14,7 @@ from playwright.async_api import Browser, Page, expect
 from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Options, running
+from registry.web.live import MOST_OF_ONE
 from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
 from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
 from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
@@ -191,6 +192,25 @@ async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage)
     await context.close()
 
 
+async def test_a_page_too_many_says_that_it_is_not_live(stage: Stage) -> None:
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    own = f"/instances/{lease.instance}"
+    http = stage.visitor.http
+    opened = [await http.send(http.build_request("GET", f"{own}/events"), stream=True) for _ in range(MOST_OF_ONE)]
+    assert {one.status_code for one in opened} == {200}
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await context.new_page()
+    await page.goto(f"{stage.visitor.address.url}{own}?tool=price")
+    await expect(page.locator(".pulse .still")).to_be_visible()
+    await page.fill("[name='arg.id']", "t2")
+    await page.fill("[name='arg.cents']", "250")
+    await page.click("text=Call price")
+    await expect(page.locator("#call-1")).to_be_visible()  # it can be played as ever
+    for one in opened:
+        await one.aclose()
+    await context.close()
+
+
 async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(stage: Stage) -> None:
     troubles: list[str] = []
     context = await entered(stage.browser, stage.visitor.address)
@@ -242,13 +262,17 @@ async def test_no_page_has_a_serious_fault_for_those_who_see_or_hear_it_otherwis
         await toolbox.call("price", {"id": "t2", "cents": 250})
         await toolbox.call("price", {"id": "t9", "cents": 250})
     await stage.visitor.client.score(lease.instance, "Done.")
+    [over] = await stage.visitor.client.launch("shop", "dearer")
+    await stage.visitor.client.close(over.instance)
     own = f"/instances/{lease.instance}"
     found: dict[str, list[str]] = {}
     for path in (
         *("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", f"{own}?tool=price"),
         *(f"{own}/state", f"{own}/diff", f"{own}/sql", "/farm", "/v1/docs", "/nowhere"),
-        *("/runs", *stage.runs, *of_one_run(stage)),
+        *("/runs", *stage.runs, *of_one_run(stage), f"/instances/{over.instance}", "/login?code=1.2.3"),
     ):
+        if path.startswith("/login"):
+            await context.clear_cookies()
         await gone(page, f"{url}{path}")
         await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         await page.evaluate(AXE)
@@ -355,6 +379,17 @@ async def test_a_link_lets_in_once_and_the_page_says_so(stage: Stage) -> None:
     await page.goto(f"{stage.visitor.address.url}/login?code=1.2.3")
     await expect(page.locator("main")).to_contain_text("was used, or is too old")
     await page.goto(f"{stage.visitor.address.url}/farm")
+    await expect(page.locator("main")).to_contain_text("farm open")
+    await context.close()
+
+
+async def test_a_session_that_is_over_is_told_where_the_next_form_is_sent(stage: Stage) -> None:
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await context.new_page()
+    await page.goto(f"{stage.visitor.address.url}/instances/{lease.instance}")
+    await context.clear_cookies()
+    await page.click("text=Score now")
     await expect(page.locator("main")).to_contain_text("farm open")
     await context.close()
 

@@ -25,12 +25,14 @@ from registry.workers.fleet import Fleet
 from servers.bundle_library import Library
 from servers.errors import NotFound
 from servers.text.terminal import obeyed_in
-from tests.bundles import SEED, SOUND_SCENARIO, write_bundle
+from tests.bundles import SEED, SOUND_SCENARIO, with_description, write_bundle
 from tests.evals.test_told_task import FORM, shelf_with
 from tests.processes import LONG
 from tests.registry.web.browsers import Visitor, in_one_task, visited
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+CROWD = 200
+"""Live pages that are opened at once."""
 INSTANCE = re.compile(r"/instances/([a-z0-9]{16})")
 
 
@@ -55,6 +57,18 @@ async def test_the_gallery_shows_and_filters(visitor: Visitor) -> None:
     assert "No environment fits" in await visitor.page("/?q=zeppelin")
     assert "No environment fits" in await visitor.page("/?made=imported")
     assert "/environments/shop" in await visitor.page("/?q=THINGS&made=hand-written&sort=proof")
+
+
+async def test_a_benchmark_is_marked_with_its_version_and_checker(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shelf" / "shop")
+    origin = {"name": "bfcl", "version": "v4", "part": "multi_turn_base", "checker": "checker.py 1a2b3c"}
+    with_description(tmp_path / "shelf" / "shop", benchmark=origin)
+    async with visited(tmp_path / "shelf", tmp_path / "state") as visitor:
+        assert '<span class="mark-made benchmark">benchmark</span>' in await visitor.page("/?made=benchmark")
+        assert "No environment fits" in await visitor.page("/?made=hand-written")
+        page = await visitor.page("/environments/shop")
+        assert "bfcl v4, multi_turn_base" in page
+        assert "checker.py 1a2b3c" in page
 
 
 async def test_an_environment_shows_everything(visitor: Visitor) -> None:
@@ -202,11 +216,11 @@ async def next_event(lines: AsyncIterator[str]) -> str:
 
 
 async def test_live_pages_are_bounded_and_the_farm_ends(shelf: Path, tmp_path: Path) -> None:
-    """Of one instance and in all. A further one is refused for now, and let in once another is closed."""
+    """Of one instance and in all, however many ask. One more is refused for now, and let in once another is closed."""
     async with asyncio.timeout(LONG):
         async with visited(shelf, tmp_path / "state") as visitor:
             leases = await visitor.client.launch("shop", count=MOST_WATCHERS // MOST_OF_ONE + 1)
-            limits = httpx.Limits(max_connections=2 * MOST_WATCHERS)
+            limits = httpx.Limits(max_connections=CROWD + MOST_WATCHERS)
             cookies = visitor.http.cookies
             async with httpx.AsyncClient(base_url=visitor.address.url, cookies=cookies, limits=limits) as http:
 
@@ -215,14 +229,17 @@ async def test_live_pages_are_bounded_and_the_farm_ends(shelf: Path, tmp_path: P
                     return await http.send(request, stream=True)
 
                 async def refused(lease: Lease) -> str:
-                    answer = await opened(lease)
+                    return await told(await opened(lease))
+
+                async def told(answer: httpx.Response) -> str:
                     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
                     return (await answer.aread()).decode()
 
-                crowd = await asyncio.gather(*(opened(leases[0]) for _ in range(MOST_OF_ONE + 8)))
+                crowd = await asyncio.gather(*(opened(leases[0]) for _ in range(CROWD)))
                 pages = [one for one in crowd if one.status_code == 200]
                 assert len(pages) == MOST_OF_ONE
-                assert "16 live pages of this instance are open" in await refused(leases[0])
+                for one in crowd:
+                    assert one in pages or "16 live pages of this instance are open" in await told(one)
                 pages += [await opened(lease) for lease in leases[1:-1] for _ in range(MOST_OF_ONE)]
                 assert {one.status_code for one in pages} == {200}
                 assert "64 live pages are open" in await refused(leases[-1])
@@ -407,7 +424,9 @@ async def test_an_environment_without_scenarios_and_a_tool_of_sixty_arguments(tm
     told = "\n".join(f"        a{number}: One." for number in range(60))
     wide = f'\ndef wide(db: Database, *, {arguments}) -> dict:\n    """Take much.\n\n    Args:\n{told}\n    """\n'
     library = tmp_path / "library"
-    await write_bundle(library / "wide", tools=f'{wide}    return {{"much": "x" * 900000}}\n', scenarios=[])
+    huge = '\n\ndef huge(db: Database) -> dict:\n    """Say too much."""\n    return {"much": "x" * 5_000_000}\n'
+    tools = f'{wide}    return {{"much": "x" * 200_000}}\n{huge}'
+    await write_bundle(library / "wide", tools=tools, scenarios=[])
     shutil.copytree(library / "wide", library / "broken").joinpath("schema.sql").unlink()
     async with visited(library, tmp_path / "state") as visitor:
         assert "It has no scenarios yet" in await visitor.page("/environments/wide")
@@ -418,7 +437,11 @@ async def test_an_environment_without_scenarios_and_a_tool_of_sixty_arguments(tm
         await visitor.send(f"{own}/call", tool="wide")
         page = await visitor.page(own)
         assert len(page) < 300_000
-        assert "more characters" in page or "too" in page
+        assert "more characters" in page
+        await visitor.send(f"{own}/call", tool="huge")
+        page = await visitor.page(own)
+        assert len(page) < 300_000
+        assert "262144 is the most" in page
 
 
 async def test_the_page_of_the_api_stands_alone(visitor: Visitor) -> None:
