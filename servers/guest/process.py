@@ -38,7 +38,7 @@ from servers.guest import (
 )
 from servers.guest.error_text import fault_text, named
 from servers.guest.frames import DECODER, packed, receive
-from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, is_short, told
+from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, compiled, is_short, told
 from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
@@ -154,7 +154,7 @@ class GuestServer:
         return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
     def compile(self, _head: dict[str, Any], parts: Parts) -> Reply:
-        return {}, [python_checkpoint.compiled(parts[0])]
+        return {}, [compiled(parts[0])]
 
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
         source, start, final, calls, *code = parts
