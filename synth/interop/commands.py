@@ -21,7 +21,8 @@ from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import lines_of, load_scenarios
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
-from synth.interop.exports.exporter import ExportedBundle, export
+from synth.interop.exports.export_entries import ExportedBundle
+from synth.interop.exports.exporter import export
 from synth.interop.imports.converter import (
     Arrival,
     ImportOrigin,

@@ -5,7 +5,6 @@ SQL cannot be converted into code over dicts, so the class contains schema and t
 
 import json
 import pprint
-from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
@@ -19,18 +18,11 @@ from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
 from servers.state.start_images import built
 from synth.interop.exports.checks import checks_of
+from synth.interop.exports.export_entries import ExportedBundle, rules_of
+from synth.interop.exports.imported_bundle import export_imported, is_imported
 from synth.interop.exports.texts import defined, text_of, without_imports
 
 OWN = ("clock", "calls")
-
-
-@dataclass
-class ExportedBundle:
-    """The entries of both files, and what their format cannot express."""
-
-    environments: dict[str, Any] = field(default_factory=dict[str, Any])
-    scenarios: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    lost: list[str] = field(default_factory=list[str])
 
 
 async def export(environment: Environment, scenarios: list[Scenario], guests: Guests) -> ExportedBundle:
@@ -39,6 +31,8 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
     Raises:
         BundleError: schema, seed or a setup does not run, or a table holds values that JSON lacks.
     """
+    if is_imported(environment):
+        return await export_imported(environment, scenarios, guests)
     exported = ExportedBundle()
     clock = environment.description.clock
     taken = sorted(defined(environment.source) & (defined(text_of("database")) | defined(text_of("environment"))))
@@ -59,7 +53,7 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
             {"entity": table, "attributes": ", ".join(told["all"]), "description": f"A dict of rows by {told['key']}."}
             for table, told in schema["tables"].items()
         ],
-        "constraints_rules": _rules(environment.policy),
+        "constraints_rules": rules_of(environment.policy),
         "operation_list": [_operation(tool, code) for tool in environment.tools.values()],
         "env_class_name": name,
         "env_class_code": code,
@@ -189,17 +183,3 @@ def _operation(tool: Tool, code: str) -> dict[str, str]:
         "operation_type": "state_change" if tool.writes else "query",
         "code": code[begin : end if end > 0 else None].strip(),
     }
-
-
-def _rules(policy: str) -> list[str]:
-    """The rules of a policy: its items and paragraphs, without headings."""
-    rules: list[str] = []
-    for line in policy.splitlines():
-        text = line.strip()
-        if text.startswith(("- ", "* ")) or (text and not text.startswith("#") and not rules):
-            rules.append(text.lstrip("-* "))
-        elif not text:
-            rules.append("")
-        elif not text.startswith("#"):
-            rules[-1] = f"{rules[-1]} {text}".strip()
-    return [rule for rule in rules if rule]

@@ -15,10 +15,12 @@ from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import PlannedCall, Scenario
 from servers.scenario.scenario_file import load_scenarios
-from synth.interop.exports.exporter import ExportedBundle, export
+from synth.interop.exports.export_entries import ExportedBundle
+from synth.interop.exports.exporter import export
 from synth.interop.imports.dataset import read
 from tests.bundles import write_bundle
-from tests.synth.interop.entries import write
+from tests.synth.interop.arriving import imported
+from tests.synth.interop.entries import CODE, LENT, config, environment, scenario, write
 
 
 async def exported(folder: Path) -> tuple[ExportedBundle, dict[str, Scenario]]:
@@ -128,3 +130,46 @@ async def test_a_name_that_the_export_needs_is_refused(tmp_path: Path) -> None:
     tools.write_text(tools.read_text() + "\n\nTIME_FUNCTIONS = 1\n")
     with pytest.raises(BundleError, match="TIME_FUNCTIONS: is a name of what is exported"):
         await exported(tmp_path / "shop")
+
+
+async def test_an_imported_bundle_gives_back_files_that_run_as_they_did(tmp_path: Path) -> None:
+    code = CODE.replace("class ToolShed", "import time\nimport uuid\nfrom datetime import datetime\n\n\nclass ToolShed")
+    entry = {**environment(), "env_class_code": f"{code}\n    def stamp(self) -> dict:\n        {STAMP}\n"}
+    await imported(tmp_path, [entry], [scenario(LENT, CALENDAR)])
+    bundle = load(tmp_path / "out" / "env_1")
+    assert "servers.imported" in bundle.source
+    found, _ = await exported(tmp_path / "out" / "env_1")
+    theirs = found.environments["env_1"]
+    assert "servers" not in theirs["env_class_code"]
+    assert "servers" not in json.dumps(found.scenarios)
+    [again] = found.scenarios
+    calls = [PlannedCall(tool="lend", arguments={"tool_id": "t1", "person": "Ada"}), PlannedCall(tool="stamp")]
+    [seen] = await loaded_as_they_do(found, play(again, calls))
+    assert seen == {"before": 0.5, "after": 1.0, "refused": []}
+    assert again["init_config"]["tools"] == config()["tools"]
+    assert [one["function"]["name"] for one in theirs["tools"]][:2] == ["list_tools", "get_tool"]
+    assert theirs["constraints_rules"] == environment()["constraints_rules"]
+
+
+STAMP = """return {"success": True, "data": [datetime.now().year > 2000, time.time() > 0, len(str(uuid.uuid4()))]}"""
+CALENDAR = """from datetime import date
+
+def check_func(final_state):
+    import time
+    return date(2026, 1, 1).year == 2026 and time.time() > 0 and len(initial_state["tools"]) == 2
+"""
+
+
+async def test_what_a_cleaned_set_has_beside_their_checks_is_told_as_lost(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(LENT, LENT)])
+    folder = tmp_path / "out" / "env_1"
+    [line] = (folder / "scenarios.jsonl").read_text().splitlines()
+    told = json.loads(line)
+    told["checkpoints"][1]["role"] = "guard"
+    (folder / "scenarios.jsonl").write_text(json.dumps(told) + "\n")
+    found, _ = await exported(folder)
+    assert found.lost == [
+        "task_1: init_config holds more than JSON; the class makes it from the rest",
+        "task_1: c02 (guard): no check function of theirs says it",
+    ]
+    assert len(found.scenarios[0]["checklist_with_func"]) == 1
