@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.progress import Progress
 
 from servers.bundle.environment import Environment, load
 from servers.bundle.files import write_text
-from servers.cli.command_options import bundle_of
+from servers.cli.command_options import bundle_of, shelves
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.named_file import text_found, text_named
@@ -99,6 +100,44 @@ def import_envscaler(
     if clean:
         _clean(to, arrivals)
     if told(arrivals, files.left_out):
+        raise typer.Exit(1)
+
+
+@imports.command(name="trajectories")
+def import_trajectories(
+    file: Annotated[Path, typer.Argument(help="A file of trajectories that EnvScaler recorded.")],
+    library: Annotated[Path, typer.Option("--library", help="The folder with the imported bundles.")],
+    to: Annotated[Path, typer.Option("--out", help="The folder of the run that is written.")],
+) -> None:
+    """Play recorded trajectories again in imported bundles, and write a judged run. Exit code 1 if one is left out."""
+    from evals.runs.folder import RunFolder
+    from synth.interop.trajectories.recorded_runs import RecordedRun, runs_in
+    from synth.interop.trajectories.replay import replayed
+
+    shelves([library])
+    folder = RunFolder(to)
+    if folder.is_begun:
+        raise RequestError(f"--out {to}: holds a run already; choose another folder")
+    there = list(runs_in(file))
+    runs = [one for one in there if isinstance(one, RecordedRun)]
+    unread = [one for one in there if isinstance(one, str)]
+    if not runs:
+        raise RequestError(f"{file}: has no run that can be read: {'; '.join(unread[:3]) or 'it is empty'}")
+    with Progress(console=err, transient=True) as progress:
+        bar = progress.add_task("playing", total=len(runs))
+        found = asyncio.run(replayed(runs, library, folder, lambda: progress.advance(bar)))
+    for line in (left_out := [*unread, *found.left_out]):
+        err.print(line, soft_wrap=True, markup=False)
+    judged = [one.reward for one in found.rollouts if one.reward is not None]
+    earned = f"{sum(judged) / len(judged):.2f} on average" if judged else "none"
+    whole = sum(one.success is True for one in found.rollouts)
+    made = counted(len(found.rollouts), "rollout")
+    out.print(
+        f"{made} in {to}: reward {earned}, {whole} with all; {len(left_out)} left out",
+        soft_wrap=True,
+        markup=False,
+    )
+    if left_out or len(judged) < len(found.rollouts):
         raise typer.Exit(1)
 
 

@@ -94,7 +94,7 @@ def read(environments: Path, scenarios: Path) -> Files:
         BundleError: one is not JSON, or not a dict or list of entries.
     """
     files = Files()
-    for place, name, entry in _entries(environments):
+    for place, name, entry in entries_in(environments):
         try:
             found = _environment(entry, name)
             if found.id in files.environments:
@@ -103,7 +103,7 @@ def read(environments: Path, scenarios: Path) -> Files:
             files.left_out.append(f"{place}: {problem}")
         else:
             files.environments[found.id] = found
-    for place, _, entry in _entries(scenarios):
+    for place, _, entry in entries_in(scenarios):
         try:
             scenario = _scenario(entry)
             if scenario.environment not in files.environments:
@@ -115,7 +115,7 @@ def read(environments: Path, scenarios: Path) -> Files:
     return files
 
 
-def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
+def entries_in(path: Path) -> Iterator[tuple[str, str | None, Any]]:
     """Each entry with its position and name."""
     try:
         whole: Any = strict_json(text_named(path, largest=LARGEST_FILE), deepest=DEEPEST)
@@ -138,31 +138,31 @@ def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
 
 
 def _environment(entry: Any, name: str | None) -> ForeignEnvironment:
-    fields = _fields(entry)
-    code = _text(fields, "env_class_code")
+    fields = fields_of(entry)
+    code = text_in(fields, "env_class_code")
     summary = fields.get("environment_summary") or name or "an environment"
-    operations = _list(fields, "operation_list")
+    operations = list_of(fields, "operation_list")
     return ForeignEnvironment(
         id=str(fields.get("env_id") or name or ""),
         title=str(summary),
         introduction=str(fields.get("environment_introduction") or summary),
-        rules=tuple(str(rule) for rule in _list(fields, "constraints_rules")),
+        rules=tuple(str(rule) for rule in list_of(fields, "constraints_rules")),
         class_name=str(fields.get("env_class_name") or ""),
         code=code,
-        tools=tuple(objects(_list(fields, "tools"))),
+        tools=tuple(objects(list_of(fields, "tools"))),
         kinds={str(one.get("operation_name")): str(one.get("operation_type")) for one in objects(operations)},
     )
 
 
 def _scenario(entry: Any) -> ForeignScenario:
-    fields = _fields(entry)
-    checks = [_check(one) for one in _list(fields, "checklist_with_func")]
+    fields = fields_of(entry)
+    checks = [_check(one) for one in list_of(fields, "checklist_with_func")]
     return ForeignScenario(
-        environment=_text(fields, "env_id"),
+        environment=text_in(fields, "env_id"),
         class_name=str(fields.get("env_class_name") or ""),
         id=str(fields.get("task_id") or ""),
         config=_config(fields),
-        task=_text(fields, "task"),
+        task=text_in(fields, "task"),
         checks=tuple(check for check in checks if check.source.strip()),
         empty_checks=sum(not check.source.strip() for check in checks),
     )
@@ -181,21 +181,21 @@ def _config(fields: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _fields(entry: Any) -> dict[str, Any]:
+def fields_of(entry: Any) -> dict[str, Any]:
     decoded = _decoded(entry, "the whole")
     if not is_object(decoded):
         raise Unreadable("the whole: is not an object")
     return decoded
 
 
-def _text(fields: dict[str, Any], name: str) -> str:
+def text_in(fields: dict[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not value.strip():
         raise Unreadable(f"{name}: is missing or empty")
     return value
 
 
-def _list(fields: dict[str, Any], name: str) -> list[Any]:
+def list_of(fields: dict[str, Any], name: str) -> list[Any]:
     value = _decoded(fields.get(name) or [], name)
     if not is_list(value):
         raise Unreadable(f"{name}: is not a list")
