@@ -131,7 +131,9 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs)
             )
             others, pages = found.app, found.pages
-        joining = Joining(registry, join_token, authority=options.authority, shared=options.replica)
+        joining = Joining(
+            registry, join_token, authority=options.authority, shared=options.replica, folder=options.state
+        )
         stack.push_async_callback(joining.aclose)
         await _forget_former(registry, options)
         opened_door = asyncio.Event()

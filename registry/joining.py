@@ -40,6 +40,7 @@ class Joining:
     """The workers that join one registry. `key` is the join token.
 
     With `shared`, the farm has other registries too. A worker joins one of them, and may send its heartbeats to any.
+    Long answers of workers are in files of `folder`.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Joining:
         *,
         authority: Path | None = None,
         shared: bool = False,
+        folder: Path | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.registry = registry
@@ -59,6 +61,7 @@ class Joining:
         self.children: dict[str, Callable[[], None]] = {}
         """The workers that this farm starts itself, and what kills each so that it is started anew."""
         self._authority = authority
+        self._folder = folder
         self._wall = wall
         self._doors: dict[str, RemoteWorker] = {}
         self._used: dict[str, float] = {}
@@ -95,7 +98,7 @@ class Joining:
         reached_at = _url(order.reached_at or order.url)
         _see_to_bundles(order.bundles, await asyncio.to_thread(self.registry.catalogue.library.digests))
         token = control_token(self.key, order.session, order.name, order.identity)
-        door = RemoteWorker(reached_at, token, authority=self._authority)
+        door = RemoteWorker(reached_at, token, authority=self._authority, folder=self._folder)
         try:
             wrong = await door.reach()
             if wrong is not None:
@@ -220,7 +223,7 @@ class Joining:
     async def _seat_of(self, kept: KeptWorker) -> FleetMember:
         """A seat for a worker that is in the ledger, with a door to it."""
         token = control_token(self.key, kept.session, kept.name, kept.identity)
-        door = RemoteWorker(kept.reached_at, token, authority=self._authority)
+        door = RemoteWorker(kept.reached_at, token, authority=self._authority, folder=self._folder)
         await self._keep_door(kept.name, door)
         return FleetMember(
             kept.name,

@@ -38,6 +38,7 @@ from servers.doors.operations import (
     TABLE,
     TABLES,
     HistoryOrder,
+    ImageResponse,
     InstanceOrder,
     QueryOrder,
     RewindOrder,
@@ -168,7 +169,7 @@ async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) 
 async def snapshot(registry: Known, instance: InstanceInPath) -> Response:
     """The current rows as a SQLite file."""
     door = await registry.reading_door(instance)
-    return Response(await door.ask(SNAPSHOT, InstanceOrder(instance=instance)), media_type=SQLITE)
+    return ImageResponse(await door.ask(SNAPSHOT, InstanceOrder(instance=instance)), media_type=SQLITE)
 
 
 @routes.post("/{instance}/rewind", tags=["state"], summary="Go back to a call", status_code=204, responses=SENT)

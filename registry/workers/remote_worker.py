@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from servers import errors
 from servers.doors.operations import CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
-from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer
+from servers.guest.sqlite.image import Image
+from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer, spooled_answer
 from servers.joining.messages import HERE, LARGEST_MESSAGE, HereAnswer, HereOrder
 from servers.joining.proofs import fresh_nonce, proves
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
@@ -27,9 +28,9 @@ SECONDS_TO_CONNECT = 3.0
 SECONDS_TO_REACH = 3.0
 """Seconds that a worker that joins has to answer at the address that it advertises."""
 LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
-LARGEST_ANSWER = LARGEST_REPLY
-"""Bytes of an answer of a worker: the largest image there is."""
-MOST_ANSWERED = LARGEST_ANSWER + 16 * 1024 * 1024
+LARGEST_ANSWER = 32 * 1024 * 1024
+"""Bytes of an answer of a worker. An image, which goes into a file, may be as large as one that a guest says."""
+MOST_ANSWERED = 48 * 1024 * 1024
 """Bytes of all unfinished answers of one worker."""
 ERRORS: dict[str, type[FarmError]] = {
     kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
@@ -51,7 +52,8 @@ class NotJoined(WorkerAway):
 class RemoteWorker:
     """The operations of a worker, each as one HTTP request."""
 
-    def __init__(self, url: str, token: str, *, authority: Path | None = None) -> None:
+    def __init__(self, url: str, token: str, *, authority: Path | None = None, folder: Path | None = None) -> None:
+        self._folder = folder
         self._http = httpx.AsyncClient(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
@@ -111,9 +113,9 @@ class RemoteWorker:
 
     async def _answer(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
         seconds = LONG_SECONDS if operation.name in LONG else SECONDS
-        response = await self._post(operation.name, order, seconds=seconds)
+        said = await self._post(operation, order, seconds=seconds)
         try:
-            return operation.read(response.content)
+            return operation.read(said)
         except ValidationError as error:
             raise InfraError(
                 f"the worker at {self.url} answered {operation.name} with what is no answer: {first_problem(error)}"
@@ -124,7 +126,17 @@ class RemoteWorker:
             async with asyncio.timeout(SECONDS_TO_RETURN):
                 await self._replaced.wait()
 
-    async def _post(self, operation: str, order: Record, *, seconds: float) -> httpx.Response:
+    async def _said(self, request: httpx.Request, *, is_image: bool) -> tuple[httpx.Response, Image]:
+        """An answer, and its body."""
+        if is_image:
+            return await spooled_answer(
+                self._http, request, largest=LARGEST_REPLY, largest_error=LARGEST_MESSAGE, folder=self._folder
+            )
+        response = await bounded_answer(self._http, request, largest=LARGEST_ANSWER, room=self._room)
+        return response, response.content
+
+    async def _post(self, asked: Operation[OrderT, AnswerT], order: Record, *, seconds: float) -> Image:
+        operation = asked.name
         timeout = httpx.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT))
         try:
             async with asyncio.timeout(None) as waiting:
@@ -133,7 +145,7 @@ class RemoteWorker:
                     request = self._http.build_request(
                         "POST", f"/w/{operation}", content=order.model_dump_json(), timeout=timeout
                     )
-                    response = await bounded_answer(self._http, request, largest=LARGEST_ANSWER, room=self._room)
+                    response, said = await self._said(request, is_image=asked.is_image)
                 finally:
                     del self._waiting[waiting]
         except TimeoutError:
@@ -150,12 +162,14 @@ class RemoteWorker:
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise WorkerAway(f"the worker at {self.url} does not answer ({reason}); it may be starting again") from None
+        except OSError as error:
+            raise InfraError(f"there is no room for what {operation} answers: {error.strerror}") from None
         if response.is_success:
-            return response
+            return said
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise NotJoined(f"the worker at {self.url} has started again and has not joined yet; try again in a moment")
         try:
-            said = response.json()["error"]
-            raise ERRORS.get(said["kind"], InfraError)(said["message"])
+            told = response.json()["error"]
+            raise ERRORS.get(told["kind"], InfraError)(told["message"])
         except (ValueError, KeyError, TypeError):
             raise InfraError(f"the worker at {self.url} answered {operation} with {response.status_code}") from None

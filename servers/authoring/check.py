@@ -17,6 +17,7 @@ from servers.bundle.paraphrases import paraphrase_findings
 from servers.bundle.phrases import read_phrases
 from servers.bundle.rules import RULES_FILE, load_rules, rule_findings
 from servers.errors import BundleError, GuestDied, GuestLate
+from servers.guest.sqlite.image import Image
 from servers.records import Record
 from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.sandbox.source_inspection import (
@@ -81,7 +82,7 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     return environment, found
 
 
-def _query_findings(folder: Path, image: bytes) -> list[str]:
+def _query_findings(folder: Path, image: Image) -> list[str]:
     """The queries of rules.json that cannot run on the environment's rows."""
     try:
         rules = [rule for rule in load_rules(folder) if rule.never]

@@ -6,6 +6,7 @@ Each kind of checkpoint finds its own faults.
 from collections.abc import Sequence
 
 from servers.errors import FarmError
+from servers.guest.sqlite.image import Image
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import Gate, SourceText, inspected
 from servers.scenario.checkpoints.kinds import Checkpoint
@@ -33,7 +34,7 @@ async def _source_findings(source: SourceText, guests: Guests) -> Sequence[str]:
 
 
 async def question_findings(
-    image: bytes, scenario: Scenario, clock: str, guests: Guests
+    image: Image, scenario: Scenario, clock: str, guests: Guests
 ) -> list[tuple[Checkpoint, str]]:
     """The checkpoints of a scenario that cannot be answered on its start image, with the reason."""
     try:

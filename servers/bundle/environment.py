@@ -49,6 +49,10 @@ class SeedScript(Protocol):
         """The script. Raises BundleError if it cannot be read."""
         ...
 
+    def copy(self, into: Callable[[bytes], None]) -> None:
+        """Pass it on in pieces. Raises BundleError if it cannot be read."""
+        ...
+
 
 @dataclass(frozen=True)
 class SeedFile:
@@ -66,9 +70,22 @@ class SeedFile:
         """
         with opened(self.folder) as files:
             found = files.text(SEED)
-        if digest_of_seed(found) != self.digest:
-            raise BundleError(f"{self.folder / SEED}: has changed while it was used; try again")
+        self._see_that_it_is_the_same(digest_of_seed(found))
         return found
+
+    def copy(self, into: Callable[[bytes], None]) -> None:
+        """Pass the script on in pieces.
+
+        Raises:
+            BundleError: it cannot be read, or is another one by now. Then all that was passed on is void.
+        """
+        with opened(self.folder) as files:
+            measured = _measured(files.pieces(SEED), into)
+        self._see_that_it_is_the_same(measured.digest)
+
+    def _see_that_it_is_the_same(self, digest: str) -> None:
+        if digest != self.digest:
+            raise BundleError(f"{self.folder / SEED}: has changed while it was used; try again")
 
 
 @dataclass(frozen=True)

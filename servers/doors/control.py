@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from servers.doors.operations import OPERATIONS
+from servers.doors.operations import OPERATIONS, ImageResponse
 from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.joining.messages import HERE, HereAnswer, HereOrder
@@ -72,7 +72,7 @@ class ControlDoor:
             if operation is None:
                 return _error(404, "NotFound", f"no operation {name!r}")
             answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
-            return Response(operation.written(answer))
+            return ImageResponse(answer) if operation.is_image else Response(operation.written(answer))
         except ValidationError as error:
             return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:

@@ -36,8 +36,11 @@ LEAST_READ = 64 * 1024
 """Bytes of an answer that a client must read in that time, if so much is left."""
 MOST_RECEIVED = 24 * 1024 * 1024
 """Bytes of unfinished requests over all connections. Of those with long ones, the one that began first is closed."""
-MOST_UNREAD = 84 * 1024 * 1024
-"""Bytes of unread answers over all connections. The connection with the most is closed first."""
+MOST_UNREAD = 32 * 1024 * 1024
+"""Bytes of unread answers over all connections. The connection with the most is closed first.
+
+A snapshot is not among them: it is sent in pieces, as it is read.
+"""
 SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""
 SMALL_BODY = 64 * 1024

@@ -4,12 +4,15 @@ A new operation is a constant here, and its place in `OPERATIONS`. A worker in t
 directly, another one is asked through its control door.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import Field, TypeAdapter
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from servers.guest.sqlite.image import Image, pieces_of
 from servers.messages import (
     Assessment,
     CallAnswer,
@@ -89,7 +92,25 @@ OrderT = TypeVar("OrderT", bound=Record)
 AnswerT = TypeVar("AnswerT")
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
 BYTES = TypeAdapter(bytes)
-"""What may be long is passed on as it is: a snapshot, and the JSON of a difference or a history."""
+"""What may be long is passed on as it is: the JSON of a difference or a history."""
+IMAGE: TypeAdapter[Image] = TypeAdapter(Any)
+"""What may be longer yet is passed on in pieces: a snapshot."""
+
+
+class ImageResponse(Response):
+    """An image as the answer to a request. It is sent in pieces, as its reader takes them."""
+
+    def __init__(
+        self, image: Image, *, media_type: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(headers={**(headers or {}), "Content-Length": str(len(image))}, media_type=media_type)
+        self._image = image
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for piece in pieces_of(self._image):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 @dataclass(frozen=True)
@@ -102,13 +123,19 @@ class Operation(Generic[OrderT, AnswerT]):
     run: Callable[[Worker, OrderT], Awaitable[AnswerT]]
     only_reads: bool = False
 
+    @property
+    def is_image(self) -> bool:
+        """True if its answer is an image, which is in a file where it is long."""
+        return self.answer is IMAGE
+
     def written(self, answer: AnswerT) -> bytes:
         """An answer as it is sent: bytes as they are, everything else as JSON."""
         return answer if isinstance(answer, bytes) else self.answer.dump_json(answer)
 
-    def read(self, body: bytes) -> AnswerT:
+    def read(self, body: Image) -> AnswerT:
         """An answer that was sent. Raises ValidationError."""
-        return self.answer.validate_python(body) if self.answer is BYTES else self.answer.validate_json(body)
+        is_told = self.answer is BYTES or self.is_image
+        return self.answer.validate_python(body) if is_told else self.answer.validate_json(body[:])
 
 
 async def _ids(worker: Worker, _order: EmptyOrder) -> list[str]:
@@ -195,7 +222,7 @@ QUERY = Operation(
 SNAPSHOT = Operation(
     "snapshot",
     InstanceOrder,
-    BYTES,
+    IMAGE,
     lambda worker, order: worker.snapshot(order.instance),
     only_reads=True,
 )

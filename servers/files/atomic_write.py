@@ -1,6 +1,7 @@
 """Atomic writes of files."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from servers.errors import RequestError
@@ -21,18 +22,18 @@ def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
         return
     part, content = path.with_name(f".{path.name}.part"), text.encode()
     part.unlink(missing_ok=True)  # a link that was laid there is not followed, and a pipe is not waited for
-    put_in_place(path, os.open(part, PART | os.O_TRUNC, 0o666), part, content, mode)
+    put_in_place(path, os.open(part, PART | os.O_TRUNC, 0o666), part, (content,), mode)
 
 
-def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int | None) -> None:
-    """Finish a temporary file and rename it to its place. Raises OSError, and then removes it."""
+def put_in_place(path: Path, handle: int, part: Path, content: Iterable[bytes | bytearray], mode: int | None) -> None:
+    """Finish a temporary file and rename it to its place. Raises whatever its content does, and then removes it."""
     try:
         with naming(path), os.fdopen(handle, "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
-            file.write(content)
+            file.writelines(content)
         part.replace(path)
-    except OSError:
+    except BaseException:
         part.unlink(missing_ok=True)
         raise
 

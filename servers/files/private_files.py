@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -20,8 +21,8 @@ Others = Literal["refused", "left alone"]
 LEFT_ALONE: Others = "left alone"
 
 
-def write_private(path: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
-    """Write a file atomically, with mode 0600 or less.
+def write_private(path: Path, content: bytes | Iterable[bytes | bytearray], *, mode: int = FILE_MODE) -> None:
+    """Write a file atomically, with mode 0600 or less. Long content comes in pieces.
 
     A link in its place is replaced, never followed.
 
@@ -29,7 +30,8 @@ def write_private(path: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
         OSError: it cannot be written. Nothing is left.
     """
     part = path.with_suffix(f".{secrets.token_hex(4)}.part")  # two may write the same file
-    put_in_place(path, os.open(part, PART | os.O_EXCL, FILE_MODE), part, content, mode)
+    pieces = (content,) if isinstance(content, bytes) else content
+    put_in_place(path, os.open(part, PART | os.O_EXCL, FILE_MODE), part, pieces, mode)
 
 
 def kept_secret(path: Path, fresh: bytes) -> bytes:

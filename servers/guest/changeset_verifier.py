@@ -10,6 +10,7 @@ import apsw
 
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE, connect, distrust, shrink
+from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.instance_rows import MOST_GROWTH, OWN_BYTES
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import (
@@ -30,7 +31,7 @@ WRITTEN_ONCE = b"\0\0\0\1"
 class VerifiedRows:
     """The rows of one instance: its start image, and changesets in a transaction that only `keep` commits."""
 
-    def __init__(self, image: bytes, tables: dict[str, Table], *, largest_value: int = LARGEST_VALUE) -> None:
+    def __init__(self, image: Image, tables: dict[str, Table], *, largest_value: int = LARGEST_VALUE) -> None:
         self.connection, self._pages = opened(image)
         distrust(self.connection)
         self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, largest_value)
@@ -78,9 +79,9 @@ class VerifiedRows:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK").fetchall()
 
-    def image(self) -> bytes:
-        """The committed rows, as the bytes of a SQLite database."""
-        return self._pages.whole()
+    def image(self) -> Image:
+        """The committed rows, as the bytes of a SQLite database. They are copied when they are sliced."""
+        return self._pages
 
     def close(self) -> None:
         self.connection.close(True)

@@ -39,6 +39,17 @@ def framed(text: bytes, *parts: bytes) -> bytes:
 
 def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], list[bytes]]:
     """The head and the parts of a frame. The parts are copies."""
+    head, sizes = unpacked_head(text, len(body))
+    parts: list[bytes] = []
+    offset = 0
+    for size in sizes:
+        parts.append(bytes(body[offset : offset + size]))
+        offset += size
+    return head, parts
+
+
+def unpacked_head(text: bytes, length: int) -> tuple[dict[str, Any], list[int]]:
+    """The head of a frame, and the sizes of the parts of a body of some length."""
     try:
         said = text.decode()
         head, end = DECODER.raw_decode(said)
@@ -49,16 +60,11 @@ def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], lis
         raise FrameError("a head with something behind it")
     if len(sizes) > MOST_PARTS:
         raise FrameError(f"more than {MOST_PARTS} parts")
-    parts: list[bytes] = []
-    offset = 0
-    for size in sizes:
-        if type(size) is not int or size < 0:
-            raise FrameError("the size of a part is no length")
-        parts.append(bytes(body[offset : offset + size]))
-        offset += size
-    if offset != len(body):
+    if any(type(size) is not int or size < 0 for size in sizes):
+        raise FrameError("the size of a part is no length")
+    if sum(sizes) != length:
         raise FrameError("the sizes of the parts do not add up")
-    return head, parts
+    return head, sizes
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:

@@ -115,7 +115,7 @@ class GuestServer:
         rows = self.verifier.find(head["instance"], head["revision"])
         if rows is None:
             return {"need": "instance"}, []
-        image = rows.image()
+        image = rows.image()[:]
         return {}, [changeset_verifier.canonical(image) if head["canonical"] else image]
 
     def call(self, head: dict[str, Any], parts: Parts) -> Reply:

@@ -4,7 +4,12 @@ A compressed answer of kilobytes may hold gigabytes, and one without an end hold
 asked for or unpacked, and no more is read than an answer may have.
 """
 
+from collections.abc import Callable
+from pathlib import Path
+
 import httpx
+
+from servers.files.spooled import Spooled
 
 PLAIN = {"Accept-Encoding": "identity"}
 """The header that asks for an answer as it is."""
@@ -31,19 +36,52 @@ async def bounded_answer(
         AnswerTooLarge: it is larger, there is no room for it, or it is compressed.
         httpx.HTTPError: there is none.
     """
+    body = bytearray()
+    response = await _read(http, request, body.extend, largest=largest, room=room)
+    return _whole(response, bytes(body))
+
+
+async def spooled_answer(
+    http: httpx.AsyncClient, request: httpx.Request, *, largest: int, largest_error: int, folder: Path | None
+) -> tuple[httpx.Response, Spooled]:
+    """The answer to a request in a file, and one without a body, unless it tells of an error.
+
+    Raises:
+        AnswerTooLarge, httpx.HTTPError: as above.
+        OSError: there is no room on the disk.
+    """
+    body = Spooled(folder)
+    response = await _read(http, request, body.add, largest=largest)
+    return _whole(response, b"" if response.is_success else body[:largest_error]), body
+
+
+def _whole(response: httpx.Response, content: bytes) -> httpx.Response:
+    return httpx.Response(response.status_code, headers=response.headers, content=content, request=response.request)
+
+
+async def _read(
+    http: httpx.AsyncClient,
+    request: httpx.Request,
+    take: Callable[[bytes], None],
+    *,
+    largest: int,
+    room: AnswerRoom | None = None,
+) -> httpx.Response:
+    """Read the body of an answer in pieces."""
     room = room or AnswerRoom(largest)
     request.headers.update(PLAIN)
     response = await http.send(request, stream=True)
-    body = bytearray()
+    size = 0
     try:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise AnswerTooLarge("its answer is compressed")
         async for piece in response.aiter_raw():
-            body += piece
+            take(piece)
+            size += len(piece)
             room.taken += len(piece)
-            if len(body) > largest or room.taken > room.most:
+            if size > largest or room.taken > room.most:
                 raise AnswerTooLarge(f"its answer is larger than {min(largest, room.most) // 1024:,} KiB")
     finally:
-        room.taken -= len(body)
+        room.taken -= size
         await response.aclose()
-    return httpx.Response(response.status_code, headers=response.headers, content=bytes(body), request=request)
+    return response

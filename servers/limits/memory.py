@@ -11,16 +11,16 @@ from typing import Protocol
 
 import apsw
 
-CEILING = 730_000_000
-"""Bytes of a serving process, a worker or a farm with one worker, with starts of at most `ORDINARY_START`."""
-LARGE_CEILING = 1_010_000_000
-"""The same while it builds or reads the largest start. One is built or read at a time."""
+CEILING = 590_000_000
+"""Bytes of a serving process: a worker, or a farm with one worker."""
 ORDINARY_START = 12 * 1024 * 1024
-"""Bytes of a start image."""
+"""Bytes of a start image that may be held in memory. A larger one is read from a file."""
 BASE = 130_000_000
 """Bytes of an idle process: the code, the library, SQLite."""
-SQLITE_HEAP = 352 * 1024 * 1024
-"""Bytes of SQLite in the process, over all connections: the sum of the budgets, and room to compile.
+ROOM_TO_COMPILE = 64 * 1024 * 1024
+"""Bytes that SQLite may take to compile statements."""
+SQLITE_HEAP = 256 * 1024 * 1024
+"""Bytes of SQLite in the process, over all connections: the budgets that it takes, and room to compile.
 
 A statement that needs more fails alone, and its memory is freed.
 """

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from servers.errors import GuestDied, GuestError, GuestLate
+from servers.guest.sqlite.image import Image
 from servers.limits.recent_values import RecentValues
 
 MOST_ENVIRONMENTS = 100
@@ -19,7 +20,7 @@ class GuestJob(Protocol):
     """Sends one request to a fresh guest (`servers.sandbox.guest_pool.Guests.job`)."""
 
     async def __call__(
-        self, head: dict[str, Any], /, *parts: bytes, seconds: float
+        self, head: dict[str, Any], /, *parts: Image, seconds: float
     ) -> tuple[dict[str, Any], list[bytes]]: ...
 
 
@@ -31,7 +32,7 @@ class CompiledFiles:
         self._held: RecentValues[str, bytes] = RecentValues(MOST_ENVIRONMENTS, MOST_HELD, len)
         self._compiling: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is compiled once
 
-    async def of(self, environment: str, start: bytes, *, seconds: float) -> bytes:
+    async def of(self, environment: str, start: Image, *, seconds: float) -> bytes:
         """The code of the files that an environment has as rows in `start`.
 
         It is empty if they cannot be compiled, or if the code is too large to be remembered.

@@ -13,17 +13,30 @@ import sys
 import time
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from pydantic_core import to_json
 
 from servers.bundle.environment import Environment
-from servers.errors import GuestDied, GuestError, GuestLate, WallMissing
+from servers.errors import GuestDied, GuestError, GuestLate, StateError, WallMissing
+from servers.files.spooled import Spooled
 from servers.guest.branch_coverage import branches
-from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, WRITER, FrameError, framed, unpacked
+from servers.guest.frames import (
+    LARGEST_HEAD,
+    LARGEST_HEAD_OF_CALL,
+    LENGTHS,
+    WRITER,
+    FrameError,
+    framed,
+    unpacked,
+    unpacked_head,
+)
+from servers.guest.sqlite.image import LARGEST_IN_MEMORY, Image, pieces_of
 from servers.guest.walls import WALLS
 from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, private_bytes
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
@@ -55,9 +68,7 @@ LARGEST_CALL_REPLY = 6 * 1024 * 1024
 """Bytes of the reply to a call: its text, and its changed rows before and after."""
 LONG_HEADS = {"build", "describe", "inspect", "judge_each", "load", "taken"}
 """Requests whose reply has a long head."""
-IMAGE_REQUESTS = {"build", "rows"}
-"""Requests whose reply is an image of a database."""
-MOST_BUFFERED = 84 * 1024 * 1024
+MOST_BUFFERED = 24 * 1024 * 1024
 """Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
 MOST_BUILDERS = 4
 """Guests that build starts and wait for the next, each for another environment."""
@@ -68,6 +79,9 @@ NONCE_BYTES = 7
 CLOSED = "closed its socket"
 
 Reply = tuple[dict[str, Any], list[bytes]]
+ImageReply = tuple[dict[str, Any], Image]
+Answer = tuple[dict[str, Any], Sequence[Image]]
+AnswerT = TypeVar("AnswerT", Reply, ImageReply)
 Doubt = Callable[[Reply], bool]
 Cause = Literal[
     "done",
@@ -80,6 +94,7 @@ Cause = Literal[
     "stalled",
     "restless",
     "abandoned",
+    "disk",
     "lied",
     "tools",
     "walls",
@@ -115,18 +130,39 @@ class _Frames(asyncio.Protocol):
     Calls `on_end` at the end, or on a violation of the protocol.
     """
 
-    def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
+    def __init__(self, on_frame: Callable[[Answer], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
         self._on_frame, self._on_end = on_frame, on_end
         self._budget = budget
         self._buffer = bytearray()
+        self._arriving: _ArrivingImage | None = None
+        self._may_write = asyncio.Event()
+        self._may_write.set()
         self.largest = LARGEST_REPLY
         self.largest_head = LARGEST_HEAD
+        self.spool: Callable[[], Spooled] | None = None
+        """Makes the file for a long image. None if none is asked for."""
+        self.on_trouble: Callable[[OSError], None] | None = None
         self.transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # pyright: ignore[reportAttributeAccessIssue]
 
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    async def write(self, piece: bytes) -> None:
+        """Send a piece once most of the earlier ones are on their way. After a close it is dropped."""
+        await self._may_write.wait()
+        if self.transport is not None:
+            self.transport.write(piece)
+
     def data_received(self, data: bytes) -> None:
+        if self._arriving is not None:
+            self._pour(self._arriving, data)
+            return
         if not self._buffer and self._is_one(data):
             return
         self._buffer += data
@@ -136,6 +172,9 @@ class _Frames(asyncio.Protocol):
                 self._on_end(f"announced {head + body} bytes")
                 return
             end = LENGTHS.size + head + body
+            if self.spool is not None and body > LARGEST_IN_MEMORY and len(self._buffer) >= end - body:
+                self._begin_to_pour(self.spool, end - body, body)
+                return
             if len(self._buffer) < end:
                 if len(self._buffer) > SMALL_BUFFER:
                     self._budget.hold(self, len(self._buffer))
@@ -149,6 +188,41 @@ class _Frames(asyncio.Protocol):
             del self._buffer[:end]
             self._budget.release(self)
             self._on_frame(frame)
+
+    def _begin_to_pour(self, spool: Callable[[], Spooled], begin: int, size: int) -> None:
+        """Have the one part of the frame in the buffer go into a file."""
+        try:
+            head, sizes = unpacked_head(bytes(self._buffer[LENGTHS.size : begin]), size)
+            if sizes != [size]:
+                raise FrameError("an image has one part")
+            self._arriving = _ArrivingImage(head, spool(), size)
+        except FrameError as error:
+            self._on_end(str(error))
+            return
+        except OSError as error:
+            self._tell_trouble(error)
+            return
+        rest = bytes(self._buffer[begin:])
+        self._buffer = bytearray()
+        self._budget.release(self)
+        self._pour(self._arriving, rest)
+
+    def _pour(self, arriving: "_ArrivingImage", data: bytes) -> None:
+        left = arriving.size - len(arriving.image)
+        try:
+            arriving.image.add(data[:left])
+        except OSError as error:
+            self._tell_trouble(error)
+            return
+        if len(arriving.image) == arriving.size:
+            self._arriving = None
+            self._on_frame((arriving.head, [arriving.image]))
+            if data[left:]:
+                self.data_received(data[left:])
+
+    def _tell_trouble(self, error: OSError) -> None:
+        if self.on_trouble is not None:
+            self.on_trouble(error)
 
     def _is_one(self, data: bytes) -> bool:
         """Pass on data that is exactly one frame, as nearly all are. False if it is not."""
@@ -173,6 +247,8 @@ class _Frames(asyncio.Protocol):
     def close(self) -> None:
         """Close the socket, and discard buffered data."""
         self._buffer = bytearray()
+        self._arriving = None
+        self._may_write.set()
         self._budget.release(self)
         if self.transport is not None:
             self.transport.abort()
@@ -181,8 +257,17 @@ class _Frames(asyncio.Protocol):
         self._on_end("had sent the most when all guests together had sent too much")
 
 
+@dataclass
+class _ArrivingImage:
+    """A reply with a long image that is not complete."""
+
+    head: dict[str, Any]
+    image: Spooled
+    size: int
+
+
 async def _channel(
-    end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget
+    end: socket.socket, on_frame: Callable[[Answer], None], on_end: Callable[[str], None], budget: BufferBudget
 ) -> _Frames:
     end.setblocking(False)
     loop = asyncio.get_running_loop()
@@ -193,9 +278,10 @@ async def _channel(
 class Guest:
     """One guest process. It answers one request at a time."""
 
-    def __init__(self, pid: int, budget: BufferBudget) -> None:
+    def __init__(self, pid: int, budget: BufferBudget, folder: Path | None = None) -> None:
         self.pid = pid
         self._budget = budget
+        self._spool = partial(Spooled, folder)
         self.ended: str | None = None
         self.cause: Cause | None = None
         self.environment: str | None = None
@@ -212,7 +298,8 @@ class Guest:
         self._asked = ""
         self._seconds = 0.0
         self._deadline = Deadline(pid, self._overdue, is_told=self._is_told)
-        self._answer: asyncio.Future[Reply] | None = None
+        self._answer: asyncio.Future[Answer] | None = None
+        self._is_sent = True
         self._frames: _Frames | None = None
 
     async def open(self, end: socket.socket) -> None:
@@ -223,6 +310,7 @@ class Guest:
             frames.close()  # it was killed before there was anything to close
         else:
             self._frames = frames
+            frames.on_trouble = self._no_room
         head, _ = await self._answered("its first word", BOOT_SECONDS)
         self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
@@ -240,14 +328,35 @@ class Guest:
         """True if another request would not wait long for it."""
         return self.ended is None and self.waiting < LONG_QUEUE and not self.is_held
 
-    async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
-        """Send one request, within a turn.
+    async def ask(self, head: dict[str, Any], *parts: Image, seconds: float) -> Reply:
+        """Send one request, within a turn. Long parts are sent in pieces.
 
         Raises:
             GuestDied: it ended, or its reply is not a frame.
             GuestLate: it used up `seconds` of processor time, or sleeps. It has been killed.
             GuestStalled: it was not scheduled for long. It has been killed.
         """
+        said, found = await self._reply(head, parts, seconds)
+        return said, [part for part in found if isinstance(part, bytes)]  # only an image is in a file
+
+    async def ask_for_image(self, head: dict[str, Any], *parts: Image, seconds: float) -> ImageReply:
+        """The same, for an image. A long one is in a file. It is empty if the guest needs something first.
+
+        Raises:
+            GuestDied, GuestLate, GuestStalled: as above.
+            StateError: there is no room on the disk for it.
+        """
+        said, found = await self._reply(head, parts, seconds, spool=self._spool)
+        return said, found[0] if found else b""
+
+    async def _reply(
+        self,
+        head: dict[str, Any],
+        parts: Sequence[Image],
+        seconds: float,
+        *,
+        spool: Callable[[], Spooled] | None = None,
+    ) -> Answer:
         frames = self._frames
         if self.ended is not None or frames is None or frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
@@ -255,29 +364,65 @@ class Guest:
         nonce = int.from_bytes(os.urandom(NONCE_BYTES))  # what a tool says cannot pass for the answer to a later one
         self._answer = self._loop.create_future()
         frames.largest_head = LARGEST_HEAD if what in LONG_HEADS else LARGEST_HEAD_OF_CALL
-        frames.largest = LARGEST_CALL_REPLY if what not in IMAGE_REQUESTS else LARGEST_REPLY
-        for piece in _packed({**head, "nonce": nonce, "sizes": [*map(len, parts)]}, parts):
-            frames.transport.write(piece)
-        answer, answer_parts = await self._answered(what, seconds)
+        frames.largest = LARGEST_CALL_REPLY if spool is None else LARGEST_REPLY
+        frames.spool = spool
+        self._is_sent = True
+        head = {**head, "nonce": nonce, "sizes": [*map(len, parts)]}
+        small = [part for part in parts if isinstance(part, bytes)]
+        if len(small) == len(parts) and sum(map(len, small)) <= SMALL_BUFFER:
+            frames.transport.write(framed(_head_text(head), *small))
+            sending = None
+        else:
+            self._is_sent = False
+            sending = self._send(frames, head, parts)
+        answer, answer_parts = await self._answered(what, seconds, sending)
         if answer.pop("nonce", None) != nonce:
             self.kill("lied", "answered what it was not asked")
             raise GuestDied(f"a guest ended: {self.ended}")
         return answer, answer_parts
 
-    async def _answered(self, what: str, seconds: float) -> Reply:
+    async def _send(self, frames: _Frames, head: dict[str, Any], parts: Sequence[Image]) -> None:
+        """Send a long request in pieces, as the guest takes them. It may end meanwhile.
+
+        Raises:
+            StateError: an image cannot be read. The guest, which would wait for the rest, has been killed.
+        """
+        text = _head_text(head)
+        await frames.write(LENGTHS.pack(len(text), sum(map(len, parts))) + text)
+        try:
+            for piece in (piece for part in parts for piece in pieces_of(part)):
+                if self.ended is not None:
+                    return
+                await frames.write(piece)
+        except OSError as error:
+            self.kill("disk", f"the rest of a request cannot be read: {error.strerror}")
+            raise StateError(f"an image in the state folder cannot be read: {error.strerror}") from None
+        self._is_sent = True
+
+    async def _answered(self, what: str, seconds: float, sending: Awaitable[None] | None = None) -> Answer:
         if self._answer is None:
             raise GuestDied("a guest was not asked anything")
         self._asked, self._seconds = what, seconds
         self._deadline.start(seconds, self._cpu_at_rest)
         try:
+            if sending is not None:
+                await sending
             return await self._answer
         except asyncio.CancelledError:
             self.kill("abandoned", "its caller went away in the middle of a request")
             raise
         finally:
             self._deadline.stop()
+            if self._answer.done() and not self._answer.cancelled():
+                self._answer.exception()  # it was told by what is raised
             self._answer = None
             self._rest()
+
+    def _no_room(self, error: OSError) -> None:
+        """Give up a reply for which there is no room on the disk."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(StateError(f"the state folder takes no image: {error.strerror}"))
+        self.kill("disk", f"its image cannot be stored: {error.strerror}")
 
     def _overdue(self, ending: Ending) -> None:
         """Kill it for its missing answer."""
@@ -293,7 +438,7 @@ class Guest:
 
     def _is_told(self) -> bool:
         transport = None if self._frames is None else self._frames.transport
-        return transport is None or transport.get_write_buffer_size() == 0
+        return transport is None or (self._is_sent and transport.get_write_buffer_size() == 0)
 
     def _rest(self) -> None:
         if self.ended is None:
@@ -324,8 +469,8 @@ class Guest:
             self._frames.close()
             self._frames = None  # instances remember who served them, and must not keep its buffers
 
-    def _heard(self, reply: Reply) -> None:
-        if self._answer is None or self._answer.done():
+    def _heard(self, reply: Answer) -> None:
+        if self._answer is None or self._answer.done() or not self._is_sent:
             self._lost("spoke without being asked")
         else:
             self._answer.set_result(reply)
@@ -369,7 +514,7 @@ class Guests:
     At most `most_each` guests serve one environment. Another one is forked when all are busy. A guest of imported
     endpoints serves one instance, since a framework keeps their module between calls, and `most_own` live at a time. A
     call, or a checkpoint, has `call_seconds` of processor time before its guest is killed. With `covering` they record
-    branch coverage.
+    branch coverage. Long images are in files of `folder`.
     """
 
     def __init__(
@@ -381,7 +526,9 @@ class Guests:
         walls_required: bool = False,
         covering: bool = False,
         most_buffered: int = MOST_BUFFERED,
+        folder: Path | None = None,
     ) -> None:
+        self.folder = folder
         self.covering = covering
         self.most_each = most_each
         self.most_own = most_own
@@ -624,7 +771,7 @@ class Guests:
     async def job(
         self,
         head: dict[str, Any],
-        *parts: bytes,
+        *parts: Image,
         seconds: float,
         doubtful: Doubt | None = None,
         budget: ProcessorBudget | None = None,
@@ -638,31 +785,44 @@ class Guests:
             GuestError: the farm failed to do it.
         """
         budget = budget or ProcessorBudget()
+        asked = partial(_asked, head=head, parts=parts, seconds=seconds)
         try:
-            reply = await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
+            reply = await self._fresh_answer(asked, seconds=seconds, budget=budget)
         except GuestError as trouble:
-            if isinstance(trouble, (GuestDied, GuestLate)):
-                raise
-            log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
+            _see_to_trouble(head, trouble)
         else:
             if doubtful is None or not doubtful(reply) or budget.is_used_up:
                 return reply
-        return await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
+        return await self._fresh_answer(asked, seconds=seconds, budget=budget)
 
-    async def compiled(self, environment: str, start: bytes, *, seconds: float) -> bytes:
+    async def image_job(self, head: dict[str, Any], *parts: Image, seconds: float) -> ImageReply:
+        """The same for an image.
+
+        Raises:
+            GuestDied, GuestLate, GuestError: as above.
+            StateError: there is no room on the disk for it.
+        """
+        asked = partial(_asked_for_image, head=head, parts=parts, seconds=seconds)
+        try:
+            return await self._fresh_answer(asked, seconds=seconds, budget=ProcessorBudget())
+        except GuestError as trouble:
+            _see_to_trouble(head, trouble)
+        return await self._fresh_answer(asked, seconds=seconds, budget=ProcessorBudget())
+
+    async def compiled(self, environment: str, start: Image, *, seconds: float) -> bytes:
         """The code of a benchmark's files, by the digest of its environment. Empty if they cannot be compiled."""
         return await self._compiled.of(environment, start, seconds=seconds)
 
     async def _fresh_answer(
-        self, head: dict[str, Any], *parts: bytes, seconds: float, budget: ProcessorBudget
-    ) -> Reply:
+        self, asked: Callable[[Guest], Awaitable[AnswerT]], *, seconds: float, budget: ProcessorBudget
+    ) -> AnswerT:
         """One guest's answer.
 
         The processor time of a guest that ended by its own fault is unknown, and counts as all.
         """
         async with self.fresh() as guest:
             try:
-                reply = await guest.ask(head, *parts, seconds=seconds)
+                reply = await asked(guest)
             except GuestLate:
                 budget.charge(seconds)
                 raise
@@ -707,7 +867,7 @@ class Guests:
             except BaseException:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
-            guest = Guest(pid, self._budget)
+            guest = Guest(pid, self._budget, self.folder)
             self._known.add(guest)  # before it says a word: who closes ends it as well
             if pid in self._alive:
                 self._alive[pid] = guest
@@ -757,7 +917,7 @@ class Guests:
             zygote.stderr.close()
         self._give_up_forks("was ended")
 
-    def _zygote_says(self, reply: Reply) -> None:
+    def _zygote_says(self, reply: Answer) -> None:
         head, _ = reply
         if "forked" in head:
             forked = self._forks.popleft()
@@ -807,17 +967,27 @@ def _needs_framework(environment: Environment) -> bool:
     return imported is not None and imported.code == "endpoints"
 
 
-def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """A request as a frame, in pieces if it is large: an image is not copied to be sent.
+async def _asked(guest: Guest, *, head: dict[str, Any], parts: Sequence[Image], seconds: float) -> Reply:
+    return await guest.ask(head, *parts, seconds=seconds)
 
-    A head with a lone surrogate goes to a slower writer.
-    """
+
+async def _asked_for_image(guest: Guest, *, head: dict[str, Any], parts: Sequence[Image], seconds: float) -> ImageReply:
+    return await guest.ask_for_image(head, *parts, seconds=seconds)
+
+
+def _see_to_trouble(head: dict[str, Any], trouble: GuestError) -> None:
+    """Log that a job is repeated. Raises what the job itself did to its guest."""
+    if isinstance(trouble, (GuestDied, GuestLate)):
+        raise trouble
+    log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
+
+
+def _head_text(head: dict[str, Any]) -> bytes:
+    """A head as JSON. One with a lone surrogate goes to a slower writer."""
     try:
-        text = to_json(head)
+        return to_json(head)
     except ValueError:
-        text = WRITER.text(head).encode()
-    size = sum(map(len, parts))
-    return (framed(text, *parts),) if size <= SMALL_BUFFER else (LENGTHS.pack(len(text), size) + text, *parts)
+        return WRITER.text(head).encode()
 
 
 def _cause(status: int) -> str:

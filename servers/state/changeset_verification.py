@@ -7,7 +7,7 @@ one for each environment, which its instances share in turn, and which is killed
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -17,10 +17,11 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.errors import GuestDied, GuestError
 from servers.guest.changeset_verifier import VerifiedRows, canonical
+from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.instance_rows import OWN_BYTES
 from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
 from servers.limits.fair_pool import FairLimit, FairThreadPool
-from servers.sandbox.guest_pool import START_SECONDS, Guest, Guests, GuestStalled, Reply
+from servers.sandbox.guest_pool import START_SECONDS, AnswerT, Guest, Guests, GuestStalled
 from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 
@@ -34,7 +35,7 @@ LARGEST_VALUE_HERE = 16 * 1024
 """Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start up to which rows are built here."""
-LARGEST_PLAIN_HERE = 4 * 1024 * 1024
+LARGEST_PLAIN_HERE = 1024 * 1024
 """Bytes of a start up to which rows are written here in the order of their keys, which takes several copies."""
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
 """Bytes of changes that rows here take before they are rebuilt from the changes since the start."""
@@ -44,10 +45,10 @@ MOST_IMAGES = 16 * 1024 * 1024
 """Bytes of the start images that these rows share, of all starts. The one in use is held in any case."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
-COPIES_OF_HISTORY = 3
+COPIES_OF_HISTORY = 2
 """Copies of a history in memory while it is read."""
-MOST_HISTORIES = 108 * 1024 * 1024
-MOST_HISTORIES_EACH = 54 * 1024 * 1024
+MOST_HISTORIES = 76 * 1024 * 1024
+MOST_HISTORIES_EACH = 38 * 1024 * 1024
 """Bytes of the histories that are read concurrently: of all environments, and of one."""
 T = TypeVar("T")
 
@@ -81,18 +82,18 @@ class Verification:
                 return kept
         head = {"do": "verify", "next_revision": state.next_revision, "now": now}
         seconds = self._guests.call_seconds
-        said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
+        said, [kept] = await self._asked(Guest.ask, environment, start, state, head, changes, seconds=seconds)
         if said["wrong"] is not None:
             raise ChangesError(str(said["wrong"])[:500])
         return kept
 
     async def image(
         self, environment: Environment, start: StartImage, state: StateFile, *, plain: bool = False
-    ) -> bytes:
+    ) -> Image:
         """The current rows, as the bytes of a SQLite database. With `plain`, equal rows give equal bytes.
 
         Raises:
-            StateError: the history is damaged.
+            StateError: the history is damaged, or the disk is full.
             GuestError: no guest could build them.
         """
         net = await self.changes_since_start(state)
@@ -100,12 +101,12 @@ class Verification:
         if start.is_cheap and len(net) <= LARGEST_NET_HERE and is_small:
             try:
                 image = _rows_here(start, net)
-                return await self._threads.run(environment.id, lambda: canonical(image)) if plain else image
+                return await self._threads.run(environment.id, lambda: canonical(image[:])) if plain else image
             except (ChangesError, apsw.Error):
                 pass  # a guest has more room
         if not net and not plain:
             return start.image
-        _, [image] = await self._ask(environment, start, state, {"do": "rows", "canonical": plain})
+        _, image = await self._asked(Guest.ask_for_image, environment, start, state, {"do": "rows", "canonical": plain})
         return image
 
     async def changes_since_start(self, state: StateFile) -> bytes:
@@ -177,15 +178,16 @@ class Verification:
             if not len(desk):
                 del self._held[digest]
 
-    async def _ask(
+    async def _asked(
         self,
+        ask: Callable[..., Awaitable[AnswerT]],
         environment: Environment,
         start: StartImage,
         state: StateFile,
         head: dict[str, Any],
         *parts: bytes,
         seconds: float = START_SECONDS,
-    ) -> Reply:
+    ) -> AnswerT:
         """Ask the verifying guest of an environment. One that ends, or is not scheduled, is replaced once.
 
         Raises:
@@ -198,10 +200,10 @@ class Verification:
             guest = await self._guests.verifier(environment)
             try:
                 async with guest.turn():
-                    reply = await guest.ask(head, *parts, seconds=seconds)
+                    reply = await ask(guest, head, *parts, seconds=seconds)
                     if "need" in reply[0]:
                         await self._stand(guest, start, state)
-                        reply = await guest.ask(head, *parts, seconds=seconds)
+                        reply = await ask(guest, head, *parts, seconds=seconds)
                     return reply
             except GuestStalled:
                 if attempt:
@@ -342,7 +344,7 @@ def _opened(start: StartImage, short: _ShortTime) -> VerifiedRows:
     return rows
 
 
-def _rows_here(start: StartImage, net: bytes) -> bytes:
+def _rows_here(start: StartImage, net: bytes) -> Image:
     """The image of the rows after verified changes, built within a time limit.
 
     Raises:

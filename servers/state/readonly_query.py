@@ -1,6 +1,6 @@
 """Read-only queries with untrusted SQL: one SELECT over `main` and `start`, with bounds on steps, rows and size.
 
-The state is a private copy in memory, so a query affects nothing else.
+The state is a private copy, so a query affects nothing else. A small one is in memory, a large one in a file.
 """
 
 import time
@@ -13,7 +13,15 @@ import apsw.ext
 from servers.errors import BrokenQuery, InfraError, QueryError, StateError
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import NameCounter
-from servers.guest.sqlite.connection import LARGEST_VALUE, MOST_INSTRUCTIONS, connect, distrust, teach
+from servers.guest.sqlite.connection import (
+    LARGEST_VALUE,
+    MOST_INSTRUCTIONS,
+    connect,
+    distrust,
+    in_memory_only,
+    teach,
+)
+from servers.guest.sqlite.image import LARGEST_IN_MEMORY, Image
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
 from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.state import sort_files
@@ -24,6 +32,8 @@ from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, QueryResult, Row, R
 MOST_SECONDS = 5.0
 """Processor seconds, for queries whose single steps are long."""
 MOST_ROWS = 1000
+CACHE_KIB = LARGEST_IN_MEMORY // 1024
+"""KiB of pages of a large image that are in memory while it is read."""
 NO_NAMES = frozenset[str]()
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
@@ -86,7 +96,7 @@ class Reader:
     then end with an error.
     """
 
-    def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
+    def __init__(self, final: Image, start: Image, *, now: str = clock.BEGINNING) -> None:
         self._final = final
         self.start = start
         self.now = now
@@ -97,12 +107,9 @@ class Reader:
     def connection(self) -> apsw.Connection:
         """The connection with the databases `main` and `start`. Raises StateError."""
         try:
-            connection = connect(sort_files.VFS_NAME)
+            connection = self._opened()
             connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
-            connection.execute("ATTACH ':memory:' AS start").fetchall()
-            connection.deserialize("main", self._final)
-            self._final = b""  # SQLite has a copy
-            connection.deserialize("start", self.start)
+            self._attach_start(connection)
             distrust(connection)
             teach(connection)
             connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
@@ -111,6 +118,27 @@ class Reader:
         except apsw.Error as error:
             raise StateError(f"the state cannot be read: {error}") from None
         return connection
+
+    def _opened(self) -> apsw.Connection:
+        if len(self._final) > LARGEST_IN_MEMORY:
+            with sort_files.announced(self._final) as name:
+                connection = connect(sort_files.VFS_NAME, name)
+            in_memory_only(connection)
+            connection.execute(f"PRAGMA main.cache_size = -{CACHE_KIB}").fetchall()
+            return connection
+        connection = connect(sort_files.VFS_NAME)
+        connection.deserialize("main", self._final[:])
+        self._final = b""  # SQLite has a copy
+        return connection
+
+    def _attach_start(self, connection: apsw.Connection) -> None:
+        if len(self.start) > LARGEST_IN_MEMORY:
+            with sort_files.announced(self.start) as name:
+                connection.execute("ATTACH ? AS start", (name,)).fetchall()
+            connection.execute(f"PRAGMA start.cache_size = -{CACHE_KIB}").fetchall()
+        else:
+            connection.execute("ATTACH ':memory:' AS start").fetchall()
+            connection.deserialize("start", self.start[:])
 
     def close(self) -> None:
         opened = vars(self).get("connection")
@@ -195,9 +223,10 @@ class Reader:
         """All of them as a JSON list."""
         return all_as_json(self.differences())
 
-    def images(self) -> tuple[bytes, bytes]:
+    def images(self) -> tuple[Image, Image]:
         """The start and the state, each as an image of a database."""
-        return self.start, self.connection.serialize("main")
+        connection = self.connection
+        return self.start, self._final if len(self._final) else connection.serialize("main")
 
     def finding(self, sql: str, names: frozenset[str] = NO_NAMES) -> str | None:
         """Why a text is not a SELECT over the rows with these parameters, or None. It is compiled, not run."""

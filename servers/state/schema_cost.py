@@ -12,6 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from servers.guest.sqlite.connection import distrust
+from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import Statement, Table, writing_statements
 
@@ -72,7 +73,7 @@ class _Instruction(NamedTuple):
     comment: object
 
 
-def is_cheap(image: bytes, tables: Mapping[str, Table]) -> bool:
+def is_cheap(image: Image, tables: Mapping[str, Table]) -> bool:
     """True if opening rows and writing one are cheap. Statements are compiled, and nothing is evaluated."""
     connection, _ = opened(image)
     try:

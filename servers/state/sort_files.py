@@ -1,14 +1,18 @@
-"""Bounded temporary files for SQLite's sorts in untrusted queries, for one query and for all.
+"""The files of untrusted queries: the rows that they read, and bounded temporary ones for SQLite's sorts.
 
-SQLite itself has no bound, and they are on the disk that stores the calls.
+SQLite itself has no bound on those, and they are on the disk that stores the calls.
 """
 
 import threading
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
 from servers.guest.sqlite import clock
+from servers.guest.sqlite.image import Image
+from servers.guest.sqlite.shared_pages import ChangedPages, ComingFiles
 
 VFS_NAME = "farm-sorting"
 MOST_SORTED = 64 * 1024 * 1024
@@ -94,13 +98,28 @@ class _File(apsw.VFSFile):
 
 
 class _Sorting(apsw.VFS):
-    """The default VFS with the instance's time and bounded temporary files."""
+    """The default VFS with the instance's time and bounded temporary files. It opens images, and no other file."""
 
     def __init__(self) -> None:
         super().__init__(VFS_NAME, clock.VFS_NAME)
+        self.coming = ComingFiles()
 
-    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
-        return _File(flags) if name is None else super().xOpen(name, flags)
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> Any:  # noqa: N802
+        if name is None:
+            return _File(flags)
+        pages = self.coming.take(name)
+        if pages is None:
+            raise apsw.CantOpenError("there are no files here")
+        flags[1] = flags[0]
+        return pages
+
+    def xAccess(self, pathname: str, flags: int) -> bool:  # noqa: N802
+        return False
 
 
 _sorting = _Sorting()
+
+
+def announced(image: Image) -> AbstractContextManager[str]:
+    """The name under which SQLite can open an image while the context is open, by this VFS. The image is not copied."""
+    return _sorting.coming.announced(ChangedPages(image))

@@ -10,10 +10,12 @@ import os
 import re
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
+from itertools import chain
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -22,26 +24,29 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.errors import BundleError, GuestDied, GuestError, GuestLate, StateError
 from servers.files.private_files import FOLDER_MODE, regular, write_private
+from servers.files.spooled import Spooled
 from servers.guest.sqlite.connection import distrust
+from servers.guest.sqlite.image import PIECE, Image, pieces_of
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.guest.sqlite.tables import Table, tables_of
 from servers.guest.walls import MEMORY
 from servers.limits.fair_pool import FairLimit
+from servers.limits.memory import ORDINARY_START
 from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.state.schema_cost import is_cheap
-from servers.state.state_file import DIGEST_BYTES, content_digest
+from servers.state.state_file import DIGEST_BYTES, ContentDigest, content_digest
 
 MOST_HELD = 16 * 1024 * 1024
-"""Bytes of start images in memory, with what is known of their tables."""
+"""Bytes of start images in memory, with what is known of their tables. The others are read from files."""
 MOST_BUILDS = 16
 """Concurrent builds, each of another environment: a build that never ends delays nobody else."""
+SMALL_SCRIPT = 256 * 1024
+"""Bytes of a `seed.sql` that is in memory while a guest runs it. A longer one is read from a file."""
 COPIES_OF_SCRIPTS = 2
-"""Copies of a `seed.sql` in memory while a guest runs it."""
-SMALL_SCRIPTS = 512 * 1024
-"""Bytes of these copies that wait for nobody."""
-MOST_SCRIPTS = 16 * 1024 * 1024
-"""Bytes of these copies, of all concurrent builds. A larger script is run alone."""
+"""Copies of such a script in memory."""
+MOST_SCRIPTS = 256 * 1024 * 1024
+"""Bytes of the files with scripts, of all concurrent builds."""
 SCRIPT_BYTES_A_SECOND = 1024 * 1024
 """Bytes of `seed.sql` and setup that add a second of processor time to what a build may take."""
 LARGEST_BASE = 4 * 1024 * 1024
@@ -59,14 +64,42 @@ CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
 log = logging.getLogger("farm.starts")
 
 
-@dataclass(frozen=True)
-class StartImage:
-    """The beginning of instances: the environment's rows, and the properties of its schema."""
+class KeptImage:
+    """The bytes of a start image in a file that only this object reads, and in memory while there is room.
 
-    digest: str
-    image: bytes
-    content: str
-    """The digest of the image's bytes."""
+    So instances live on when its file in the state folder is damaged or deleted.
+    """
+
+    def __init__(self, image: Image, folder: Path) -> None:
+        self._memory: bytes | None = image if isinstance(image, bytes) else None
+        self._file = image if isinstance(image, Spooled) else spooled(pieces_of(image), folder)
+
+    def __len__(self) -> int:
+        return len(self._file)
+
+    def __getitem__(self, place: slice, /) -> bytes:
+        memory = self._memory
+        return self._file[place] if memory is None else memory[place]
+
+    @property
+    def in_memory(self) -> int:
+        """Its bytes in memory."""
+        return 0 if self._memory is None else len(self._memory)
+
+    def remember(self) -> None:
+        """Hold it in memory, if it is not large."""
+        if self._memory is None and len(self) <= ORDINARY_START:
+            self._memory = self._file[:]
+
+    def forget(self) -> None:
+        """Leave it to its file."""
+        self._memory = None
+
+
+@dataclass(frozen=True)
+class KeptSchema:
+    """What is known of a schema. All starts with it share this."""
+
     tables: dict[str, Table]
     is_cheap: bool
     """True if this process may write its rows, since no rule of the schema is expensive."""
@@ -74,7 +107,31 @@ class StartImage:
     @cached_property
     def memory(self) -> int:
         """An estimate of the bytes that it takes."""
-        return len(self.image) + BYTES_PER_COLUMN * sum(len(table.columns) for table in self.tables.values())
+        return BYTES_PER_COLUMN * sum(len(table.columns) for table in self.tables.values())
+
+
+@dataclass(frozen=True)
+class StartImage:
+    """The beginning of instances: the environment's rows, and the properties of its schema."""
+
+    digest: str
+    image: KeptImage
+    content: str
+    """The digest of the image's bytes."""
+    schema: KeptSchema
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        return self.schema.tables
+
+    @property
+    def is_cheap(self) -> bool:
+        return self.schema.is_cheap
+
+    @property
+    def memory(self) -> int:
+        """An estimate of the bytes that it takes."""
+        return self.image.in_memory + self.schema.memory
 
 
 class Starts:
@@ -85,6 +142,7 @@ class Starts:
         self.guests = guests
         self._living: WeakValueDictionary[str, StartImage] = WeakValueDictionary()  # those that instances use
         self._held: OrderedDict[str, StartImage] = OrderedDict()
+        self._schemas: WeakValueDictionary[str, KeptSchema] = WeakValueDictionary()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is read once
         self._scripts = FairLimit(MOST_SCRIPTS, MOST_SCRIPTS)
         self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
@@ -137,30 +195,49 @@ class Starts:
                 excess -= size
 
     async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> StartImage:
-        size = COPIES_OF_SCRIPTS * environment.seed_script.size
-        async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPTS else nullcontext():
-            image, finding = await self._scripted(environment, setup, clock)
+        image, finding = await self._scripted(environment, setup, clock)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
         return await asyncio.to_thread(self._kept, name, environment, image)
 
-    async def _scripted(self, environment: Environment, setup: str, clock: str) -> tuple[bytes, str]:
+    async def _scripted(self, environment: Environment, setup: str, clock: str) -> tuple[Image, str]:
         """A new image, or the faults of its scripts. Those of scenarios are made of the environment's own start."""
         if setup and clock == environment.description.clock:
             base = _name(environment, "", clock)
             start = await self._sound(base) or self._hold(await self._built(base, environment, "", clock))
             if len(start.image) <= LARGEST_BASE:
                 return await built_on(start, environment, setup, clock, self.guests)
-        return await built(environment, setup, clock, self.guests)
+        size = environment.seed_script.size
+        async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPT else nullcontext():
+            return await built(environment, setup, clock, self.guests)
 
-    def _kept(self, name: str, environment: Environment, image: bytes) -> StartImage:
+    def _kept(self, name: str, environment: Environment, image: Image) -> StartImage:
         """Store an image that a guest built."""
         foreign = beside_the_schema(image, environment.schema)
         if foreign is not None:
             raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
-        start = started(name, image)
-        self._write(name, image)
+        content = digest_of(image)
+        start = self._started(name, image, content)
+        self._write(name, start.image, content)
         return start
+
+    def _started(self, name: str, image: Image, content: str) -> StartImage:
+        """A start from its image.
+
+        Raises:
+            StateError: the image is not a sound database, or there is no room for it.
+        """
+        try:
+            key = schema_digest(image)
+            schema = self._schemas.get(key)
+            if schema is None:
+                tables = tables_of(image)
+                schema = self._schemas.setdefault(key, KeptSchema(tables, is_cheap(image, tables)))
+            return StartImage(name, KeptImage(image, self.guests.folder or self.folder), content, schema)
+        except (apsw.Error, LookupError, ValueError) as error:
+            raise StateError(f"a start image cannot be used: {error}") from None
+        except OSError as error:
+            raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
     async def _found(self, name: str) -> StartImage | None:
         """A start image in memory, or one that a thread has read."""
@@ -179,16 +256,17 @@ class Starts:
     def _read(self, name: str) -> StartImage | None:
         try:
             with os.fdopen(regular(self.folder / f"{name}{SUFFIX}", os.O_RDONLY), "rb") as file:
-                whole = file.read(DIGEST_LENGTH + LARGEST_IMAGE + 1)
+                digest = file.read(DIGEST_LENGTH).decode("ascii", "replace")
+                image = spooled(_bounded(file, LARGEST_IMAGE + 1), self.guests.folder or self.folder)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise StateError(f"the start image {name} cannot be read: {reason}") from None
-        digest, image = split(whole)
-        if content_digest(image) != digest:
+        content = digest_of(image)
+        if content != digest:
             raise StateError(f"the start image {name} is damaged; launch new instances")
-        return started(name, image)
+        return self._started(name, image, content)
 
     async def _sound(self, name: str) -> StartImage | None:
         """A sound start image. A damaged one is rebuilt for new instances."""
@@ -202,14 +280,16 @@ class Starts:
         self._living[start.digest] = start
         self._held[start.digest] = start
         self._held.move_to_end(start.digest)
+        start.image.remember()
         while len(self._held) > 1 and sum(held.memory for held in self._held.values()) > MOST_HELD:
-            self._held.popitem(last=False)
+            _, evicted = self._held.popitem(last=False)
+            evicted.image.forget()
         return start
 
-    def _write(self, name: str, image: bytes) -> None:
+    def _write(self, name: str, image: Image, content: str) -> None:
         try:
             self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            write_private(self.folder / f"{name}{SUFFIX}", content_digest(image).encode() + image)
+            write_private(self.folder / f"{name}{SUFFIX}", chain((content.encode(),), pieces_of(image)))
         except OSError as error:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
@@ -231,25 +311,46 @@ def _known(start: StartImage | None, digest: str, content: str) -> StartImage:
     return start
 
 
-def started(name: str, image: bytes) -> StartImage:
-    """A start from its image.
+def digest_of(image: Image) -> str:
+    """The digest of an image's bytes."""
+    digest = ContentDigest()
+    for piece in pieces_of(image):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def schema_digest(image: Image) -> str:
+    """What tells the schema of an image from others: all that SQLite knows of it.
 
     Raises:
-        StateError: the image is not a sound database.
+        apsw.Error: the image is not a sound database.
     """
+    connection, _ = opened(image)
     try:
-        tables = tables_of(image)
-        return StartImage(name, image, content_digest(image), tables, is_cheap(image, tables))
-    except (apsw.Error, LookupError, ValueError) as error:
-        raise StateError(f"a start image cannot be used: {error}") from None
+        distrust(connection)
+        found = connection.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema").fetchall()
+    finally:
+        connection.close(True)
+    return content_digest(repr(found).encode())
 
 
-def split(content: bytes) -> tuple[str, bytes]:
-    """The digest at the head of a start's file, and the image after it."""
-    return content[:DIGEST_LENGTH].decode("ascii", "replace"), content[DIGEST_LENGTH:]
+def spooled(pieces: Iterable[bytes], folder: Path) -> Spooled:
+    """Pieces in a file without a name. Raises OSError."""
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    found = Spooled(folder)
+    for piece in pieces:
+        found.add(piece)
+    return found
 
 
-def beside_the_schema(image: bytes, schema: str) -> str | None:
+def _bounded(file: BufferedReader, most: int) -> Generator[bytes]:
+    """The rest of a file in pieces, up to a bound."""
+    while most > 0 and (piece := file.read(min(PIECE, most))):
+        most -= len(piece)
+        yield piece
+
+
+def beside_the_schema(image: Image, schema: str) -> str | None:
     """Objects in a start image that the text of its schema does not create: a table, index, view or trigger.
 
     SQLite stores the words of each CREATE after its own beginning. Rows are not compared: they come from scripts.
@@ -270,24 +371,24 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
     return None
 
 
-async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
+async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[Image, str]:
     """The image of a start, or the faults of its scripts."""
-    seed = await asyncio.to_thread(_seed_of, environment)
+    seed = await asyncio.to_thread(_script_of, environment, guests.folder)
     scripts = (environment.schema.encode(), seed, setup.encode())
     seconds = START_SECONDS + (len(seed) + len(setup)) / SCRIPT_BYTES_A_SECOND
     try:
-        head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=seconds)
+        head, image = await guests.image_job({"do": "build", "now": clock}, *scripts, seconds=seconds)
     except GuestLate:
         return b"", _too_slow(seconds)
     except GuestDied as error:
         memory = MEMORY // 1024**2
         return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
-    return parts[0], head["findings"][0] if head["findings"] else ""
+    return image, head["findings"][0] if head["findings"] else ""
 
 
 async def built_on(
     start: StartImage, environment: Environment, setup: str, clock: str, guests: Guests
-) -> tuple[bytes, str]:
+) -> tuple[Image, str]:
     """The image that a setup makes of the environment's own start, or its faults.
 
     A guest that has that start is asked. If it ends, all is built anew by a fresh one.
@@ -297,17 +398,17 @@ async def built_on(
     try:
         guest = await guests.builder(environment)
         async with guest.turn():
-            head, parts = await guest.ask(ask, setup.encode(), seconds=seconds)
+            head, image = await guest.ask_for_image(ask, setup.encode(), seconds=seconds)
             if head.get("need") == "image":
                 keep = {"do": "image", "digest": start.digest}
                 await guest.ask(keep, start.image, seconds=START_SECONDS)
-                head, parts = await guest.ask(ask, setup.encode(), seconds=seconds)
+                head, image = await guest.ask_for_image(ask, setup.encode(), seconds=seconds)
     except GuestLate:
         return b"", _too_slow(seconds)
     except GuestError as error:
         log.info("a start is built by another guest", extra={"detail": str(error)})
         return await built(environment, setup, clock, guests)
-    return parts[0], head["findings"][0] if head["findings"] else ""
+    return image, head["findings"][0] if head["findings"] else ""
 
 
 def _too_slow(seconds: float) -> str:
@@ -317,5 +418,14 @@ def _too_slow(seconds: float) -> str:
     )
 
 
-def _seed_of(environment: Environment) -> bytes:
-    return environment.seed.encode()
+def _script_of(environment: Environment, folder: Path | None) -> Image:
+    """The script of the first rows. A long one is in a file, so that it cannot change while a guest reads it."""
+    script = environment.seed_script
+    if script.size <= SMALL_SCRIPT:
+        return script.text().encode()
+    try:
+        copy = Spooled(folder)
+        script.copy(copy.add)
+    except OSError as error:
+        raise StateError(f"the state folder takes no copy of seed.sql: {error.strerror}") from None
+    return copy

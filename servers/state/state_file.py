@@ -7,14 +7,15 @@ before it. So a changed byte or a missing record is found, and then nothing of t
 """
 
 import errno
+import io
 import json
 import os
 import struct
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from hashlib import blake2b
 from itertools import count, islice
 from pathlib import Path
@@ -44,6 +45,8 @@ however long the history is.
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 NAMED = count(1)
 """The number of revisions that this process has named."""
+SMALL_FILE = 256 * 1024
+"""Bytes of a file that is read at once. A longer one is read record by record."""
 LARGEST_ORIGIN = 64 * 1024
 """Bytes of the first record, which holds ids and digests only."""
 
@@ -84,10 +87,10 @@ class KeptCall(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """One record of the file: its text, its changes, and the digest of the file up to its end. Nothing is copied."""
+    """One record of the file: its text, its changes, and the digest of the file up to its end."""
 
-    text: memoryview
-    changes: memoryview
+    text: bytes
+    changes: bytes
     digest: bytes
     end: int
 
@@ -153,8 +156,8 @@ class StateFile:
         """
         whole = _whole(origin, calls)
         try:
-            index.add(origin.id, FileEnd(origin.generation, len(whole), whole[-DIGEST_BYTES:]))
-            write_private(path, whole)
+            index.add(origin.id, FileEnd(origin.generation, len(whole), bytes(whole[-DIGEST_BYTES:])))
+            write_private(path, (whole,))
         except OSError as error:
             index.remove(origin.id)
             raise StateError(f"the state folder takes no new instance: {error.strerror}") from None
@@ -211,14 +214,14 @@ class StateFile:
             StateError: it is missing or damaged, or not one of ours.
         """
         with _named_at_opening(path), os.fdopen(regular(path, os.O_RDONLY), "rb") as file:
-            for first in _records(file.read(LARGEST_ORIGIN)):
+            whole = file.read(LARGEST_ORIGIN)
+            for first in _records(io.BytesIO(whole), len(whole)):
                 return _origin(first)
             raise ValueError("it is empty")
 
     @classmethod
     def _opened(cls, path: Path, handle: int, index: StateIndex) -> "StateFile":
-        whole = _content(handle)
-        records = _records(whole)
+        records = _records_of(handle, os.fstat(handle).st_size)
         first = next(records, None)
         if first is None:
             raise ValueError("it is empty")
@@ -276,7 +279,7 @@ class StateFile:
         """All changes of the calls, as one changeset."""
         if self.net is not None and len(self.net) == 1:
             return self.net[0]
-        return self._put_together(self.net if self.net is not None else [call.changes for call in self._calls()])
+        return self._put_together(self.net if self.net is not None else (call.changes for call in self._calls()))
 
     @_named
     def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
@@ -286,6 +289,10 @@ class StateFile:
             StateError: it is not as it was written.
         """
         return list(islice(self._calls(after), limit))
+
+    def every_call(self) -> Iterator[KeptCall]:
+        """The same one after another: a long history is not in memory as a whole."""
+        return self._calls()
 
     @_named
     def rewind(self, seq: int) -> None:
@@ -301,8 +308,8 @@ class StateFile:
             self._cut_to_beginning()
             return
         origin = self.origin._replace(generation=self.origin.generation + 1)
-        kept = [call for call in self._calls() if call.seq <= seq] if seq else []
-        write_private(self.path, _whole(origin, kept))
+        kept = (call for call in self._calls() if call.seq <= seq) if seq else ()
+        write_private(self.path, (_whole(origin, kept),))
         opened = StateFile.open(self.path, self.index)
         os.close(self.handle)
         self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
@@ -334,19 +341,24 @@ class StateFile:
             raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
     def _calls(self, after: int = 0) -> Iterator[KeptCall]:
-        """Every call after one in order, once the whole file was compared with its digests."""
+        """Every call after one in order, once the whole file was compared with its digests.
+
+        A long file is read twice, as it is not kept.
+        """
         try:
-            _, *records = _records(_content(self.handle)[: self.size])
-            if not records and self.last:
-                raise ValueError("calls are missing")
-            if records and records[-1].digest != self.end.digest:
+            digest = b""
+            for record in _records_of(self.handle, self.size):
+                digest = record.digest
+            if digest != self.end.digest:
                 raise ValueError("it is not what was written")
-            for record in islice(records, after, None):  # call 1 is the first
+            for record in islice(_records_of(self.handle, self.size), after + 1, None):  # the first is no call
                 yield _call(record)
         except (ValueError, TypeError, LookupError) as error:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None
+        except OSError as error:
+            raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
-    def _put_together(self, parts: Sequence[bytes]) -> bytes:
+    def _put_together(self, parts: Iterable[bytes]) -> bytes:
         """The changes since the start as one changeset, kept in memory if there is room for more."""
         net = _joined(parts)
         self.net_joined = len(net)
@@ -380,7 +392,7 @@ class StateFile:
             raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
 
 
-def _joined(parts: Sequence[bytes]) -> bytes:
+def _joined(parts: Iterable[bytes]) -> bytes:
     """Join consecutive changesets into one.
 
     Raises:
@@ -410,7 +422,7 @@ def _named_at_opening(path: Path) -> Generator[None]:
 
 def _origin(first: _Record) -> Origin:
     """The content of the first record."""
-    said = json.loads(bytes(first.text))
+    said = json.loads(first.text)
     if said.pop("format", None) != FORMAT:
         raise ValueError("it was written by another version of Envfarm")
     return Origin(**said)
@@ -425,19 +437,22 @@ def identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+ContentDigest = partial(blake2b, digest_size=DIGEST_BYTES)
+"""The digest that identifies content."""
+
+
 def content_digest(content: bytes) -> str:
-    """The digest that identifies content."""
-    return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+    return ContentDigest(content).hexdigest()
 
 
-def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
+def _whole(origin: Origin, calls: Iterable[KeptCall]) -> bytearray:
     """The bytes of a state file."""
     record = packed(json.dumps({"format": FORMAT, **origin._asdict()}).encode(), b"", b"")
-    records = [record]
+    whole = bytearray(record)
     for call in calls:
         record = packed(_text_of(call), call.changes, record[-DIGEST_BYTES:])
-        records.append(record)
-    return b"".join(records)
+        whole += record
+    return whole
 
 
 def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
@@ -447,29 +462,56 @@ def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
     return record + _digest(before, record)
 
 
-def _digest(before: bytes, record: bytes | memoryview) -> bytes:
-    return blake2b(record, digest_size=DIGEST_BYTES, key=before).digest()
+def _digest(before: bytes, *record: bytes) -> bytes:
+    digest = blake2b(digest_size=DIGEST_BYTES, key=before)
+    for part in record:
+        digest.update(part)
+    return digest.digest()
 
 
-def _records(whole: bytes) -> Iterator[_Record]:
+class _FromBeginning(io.RawIOBase):
+    """An open file up to a size, from its beginning. Others use the handle meanwhile."""
+
+    def __init__(self, handle: int, size: int) -> None:
+        self._handle, self._size, self._at = handle, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] - of all buffers
+        found = os.pread(self._handle, min(len(buffer), self._size - self._at), self._at)
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+
+def _records_of(handle: int, size: int) -> Iterator[_Record]:
+    """The records of an open file, up to a size. Raises ValueError like `_records`."""
+    if size <= SMALL_FILE:
+        return _records(io.BytesIO(os.pread(handle, size, 0)), size)
+    return _records(io.BufferedReader(_FromBeginning(handle, size), SMALL_FILE), size)
+
+
+def _records(file: io.BufferedIOBase, size: int) -> Iterator[_Record]:
     """The records of a file, without an incomplete last one.
 
     Raises:
         ValueError: a byte is not as it was written.
     """
-    place, digest, view = 0, b"", memoryview(whole)
-    while len(whole) - place >= HEAD.size:
-        text, changes, checksum = HEAD.unpack_from(whole, place)
-        if zlib.crc32(view[place : place + 8]) != checksum:
+    place, before = 0, b""
+    while size - place >= HEAD.size:
+        head = file.read(HEAD.size)
+        text, changes, checksum = HEAD.unpack(head)
+        if zlib.crc32(head[: LENGTHS.size]) != checksum:
             raise ValueError(f"the record at byte {place} is not what was written")
-        middle, end = place + HEAD.size + text, place + HEAD.size + text + changes
-        if end + DIGEST_BYTES > len(whole):
+        end = place + HEAD.size + text + changes + DIGEST_BYTES
+        if end > size:
             return
-        if _digest(digest, view[place:end]) != whole[end : end + DIGEST_BYTES]:
+        said, changed, digest = file.read(text), file.read(changes), file.read(DIGEST_BYTES)
+        if _digest(before, head, said, changed) != digest:
             raise ValueError(f"the record at byte {place} is not what was written")
-        digest = whole[end : end + DIGEST_BYTES]
-        yield _Record(view[place + HEAD.size : middle], view[middle:end], digest, end + DIGEST_BYTES)
-        place = end + DIGEST_BYTES
+        yield _Record(said, changed, digest, end)
+        place, before = end, digest
 
 
 def _text_of(call: KeptCall) -> bytes:
@@ -481,10 +523,5 @@ def _text_of(call: KeptCall) -> bytes:
 
 
 def _call(record: _Record) -> KeptCall:
-    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(bytes(record.text))
-    return KeptCall(seq, tool, arguments, outcome, text, detail, bytes(record.changes), micros, at)
-
-
-def _content(handle: int) -> bytes:
-    size = os.fstat(handle).st_size
-    return os.pread(handle, size, 0)
+    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(record.text)
+    return KeptCall(seq, tool, arguments, outcome, text, detail, record.changes, micros, at)

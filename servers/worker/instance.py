@@ -21,6 +21,7 @@ from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
 from servers.bundle.whole_numbers import TooManyChecks
 from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError
+from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import has_more_values, key_twice_in, values_in
 from servers.limits.throttle import Pace
@@ -156,8 +157,7 @@ class Instance:
 
     def _marked(self) -> int:
         if self.marked is None:
-            calls = self.state.calls(limit=self.state.last) if self.state.last else []
-            self.marked = sum(call.tool == TURN_MARK for call in calls)
+            self.marked = sum(call.tool == TURN_MARK for call in self.state.every_call()) if self.state.last else 0
         return self.marked
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
@@ -188,7 +188,7 @@ class Instance:
             self.waiting -= 1
             self.used = time.monotonic()
 
-    async def image(self, *, plain: bool = False) -> bytes:
+    async def image(self, *, plain: bool = False) -> Image:
         """The current rows, as the bytes of a SQLite database. Call this within a turn.
 
         Raises:

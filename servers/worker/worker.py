@@ -25,6 +25,7 @@ from servers.bundle.environment import Environment
 from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, QueryError, StateError
 from servers.files.private_files import LEFT_ALONE, keep_private, kept_secret, remove, write_private
+from servers.guest.sqlite.image import LARGEST_IN_MEMORY, Image
 from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
@@ -74,12 +75,15 @@ LARGEST_PAGE = 1024 * 1024
 """Characters of the JSON of one page of a history, which has one call at least."""
 YIELD_EVERY = 10
 """Small state files that are written before other work gets a turn."""
-COPIES_OF_IMAGE = 2
-"""Copies of the rows of an instance in memory while they are read: the final ones, and those of the start."""
-COPIES = 3
+COPIES_OF_IMAGE = 4
+"""Copies of the rows of an instance in memory while they are read, of those that are in memory at all.
+
+The final ones and those of the start, and of each what SQLite makes of them.
+"""
+COPIES = 2
 """Copies of a history in memory while it is read, and of an answer."""
-MOST_COPIED = 108 * 1024 * 1024
-MOST_COPIED_EACH = 54 * 1024 * 1024
+MOST_COPIED = 80 * 1024 * 1024
+MOST_COPIED_EACH = 40 * 1024 * 1024
 """Bytes of the copies of states at one time: of all environments, and of one."""
 DISK_SHARE = 0.5
 """The share of the free disk that one fork may use."""
@@ -99,6 +103,7 @@ class Worker:
             call_seconds=settings.call_seconds,
             walls_required=settings.walls_required is True,
             covering=settings.covering,
+            folder=folder / "instances",
         )
         self.threads = FairThreadPool()
         self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
@@ -511,8 +516,8 @@ class Worker:
 
         return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
 
-    async def snapshot(self, instance_id: str) -> bytes:
-        """The current rows as a SQLite file."""
+    async def snapshot(self, instance_id: str) -> Image:
+        """The current rows as a SQLite file. A large one is on the disk until nobody needs it any more."""
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             return await instance.image(plain=True)
@@ -575,7 +580,8 @@ class Worker:
     @asynccontextmanager
     async def _copied(self, instance: Instance, *, more: int = 0) -> AsyncGenerator[None]:
         """Memory for the copies of an instance's rows and history. Take it before the turn, and never twice."""
-        size = COPIES_OF_IMAGE * len(instance.start.image) + COPIES * instance.state.size + more
+        rows = COPIES_OF_IMAGE * min(len(instance.start.image), LARGEST_IN_MEMORY)
+        size = rows + COPIES * instance.state.size + more
         with instance.in_use():
             async with self.copies.taken(instance.environment.id, size):
                 yield
@@ -669,9 +675,11 @@ def _judged(instance: Instance) -> bytes:
 
     Calls of perturbed tools are there as the environment knows them.
     """
-    kept, view = instance.state.calls(limit=MOST_CALLS), instance.view
-    own = ((call.tool, call.arguments) if view is None else view.own_text(call.tool, call.arguments) for call in kept)
-    return calls_as_json((*one, call.outcome) for one, call in zip(own, kept, strict=True))
+    view = instance.view
+    return calls_as_json(
+        (*((call.tool, call.arguments) if view is None else view.own_text(call.tool, call.arguments)), call.outcome)
+        for call in instance.state.every_call()
+    )
 
 
 def _checked(instance: Instance) -> bytes:

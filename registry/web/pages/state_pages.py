@@ -7,7 +7,7 @@ from starlette.responses import Response
 from registry.messages import LARGEST_QUERY, Lease, LeaseStatus
 from registry.web.app import PageView, Visit
 from registry.web.pages.shown_tables import TableView, changes_of, table_view
-from servers.doors.operations import QUERY, SNAPSHOT, STANDING, InstanceOrder, QueryOrder
+from servers.doors.operations import QUERY, SNAPSHOT, STANDING, ImageResponse, InstanceOrder, QueryOrder
 from servers.errors import Conflict, FarmError, NotFound, QueryError
 from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.messages import Page, QueryRows, StartTable
@@ -124,9 +124,9 @@ class StatePages:
         """The current rows as a SQLite file."""
         instance = visit.part("instance")
         door = await visit.registry.reading_door(instance)
-        content = await door.ask(SNAPSHOT, InstanceOrder(instance=instance))
+        image = await door.ask(SNAPSHOT, InstanceOrder(instance=instance))
         headers = {"Content-Disposition": f'attachment; filename="{instance}.db"'}
-        return Response(content, media_type=SQLITE, headers=headers)
+        return ImageResponse(image, media_type=SQLITE, headers=headers)
 
     async def _instance(self, visit: Visit) -> tuple[Lease, list[StartTable]]:
         lease = await visit.registry.find(visit.part("instance"))

@@ -4,6 +4,8 @@ So opening the rows of an instance costs the same at any size of its start, and 
 changes. No file is opened: a name is known to SQLite for the moment in which its connection is made.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -11,6 +13,7 @@ import apsw
 
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import connect, in_memory_only
+from servers.guest.sqlite.image import Image
 
 VFS_NAME = "shared"
 SECTOR_BYTES = 512
@@ -23,10 +26,10 @@ OWN_BYTES_PER_PAGE = 150
 class ChangedPages:
     """A database file for SQLite: the pages of a shared image, and instead of some of them its own.
 
-    It is never locked: it has one connection.
+    It is never locked: it has one connection. When that is closed, this is an image itself.
     """
 
-    def __init__(self, image: bytes) -> None:
+    def __init__(self, image: Image) -> None:
         self._image = image
         self._shared = len(image)
         """Bytes of the image that still count. What is cut off and grows again is not the image's."""
@@ -40,16 +43,29 @@ class ChangedPages:
         """The approximate memory of the changed pages."""
         return len(self._own) * (self.page_size + OWN_BYTES_PER_PAGE)
 
-    def whole(self) -> bytes:
-        """The content of the file. It is copied once."""
-        pieces: list[bytes | memoryview] = []
-        at = 0
-        shared = memoryview(self._image)[: min(self._shared, self._size)]
-        for offset in sorted(self._own):
-            pieces += [shared[at:offset], bytes(max(0, offset - max(at, len(shared)))), self._own[offset]]
-            at = offset + len(self._own[offset])
-        pieces += [shared[at:], bytes(max(0, self._size - max(at, len(shared))))]
-        return b"".join(pieces)
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: slice, /) -> bytes:
+        begin, end, _ = place.indices(self._size)
+        first, last = begin // self.page_size, -(-end // self.page_size)
+        own = [page for page in range(first, last) if page * self.page_size in self._own]
+        return b"".join(self._between(begin, end, own))
+
+    def _between(self, begin: int, end: int, own: list[int]) -> Generator[bytes]:
+        """The bytes between two places, with the pages of its own."""
+        at = begin
+        for offset in (page * self.page_size for page in own):
+            yield self._not_own(at, max(at, offset))
+            page = self._own[offset]
+            yield page[max(at - offset, 0) : max(end - offset, 0)]
+            at = max(at, min(end, offset + len(page)))
+        yield self._not_own(at, end)
+
+    def _not_own(self, begin: int, end: int) -> bytes:
+        """What the image has between two places, and zeros where it has nothing that still counts."""
+        found = self._image[begin : min(end, self._shared)] if begin < self._shared else b""
+        return found + bytes(max(end - begin, 0) - len(found))
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         page = self._own.get(offset)
@@ -98,26 +114,37 @@ class ChangedPages:
         pass
 
 
-class _SharedImages(clock.Clock):
-    """The files that are about to be opened, by name. There are no others, and none is ever there before."""
+class ComingFiles:
+    """The files that SQLite is about to open, by name. Each can be opened once."""
 
     def __init__(self) -> None:
-        super().__init__(VFS_NAME)
         self._coming: dict[str, ChangedPages] = {}
         self._numbers = count()
 
-    def announced(self, pages: ChangedPages) -> str:
-        """A name under which pages can be opened once."""
-        name = f"rows{next(self._numbers)}"
+    @contextmanager
+    def announced(self, pages: ChangedPages) -> Generator[str]:
+        """The name of pages while they are opened."""
+        name = f"/farm-rows-{next(self._numbers)}"
         self._coming[name] = pages
-        return name
+        try:
+            yield name
+        finally:
+            self._coming.pop(name, None)
 
-    def withdraw(self, name: str) -> None:
-        self._coming.pop(name, None)
+    def take(self, name: str | apsw.URIFilename | None) -> ChangedPages | None:
+        """The pages of this name, if they are expected."""
+        return None if name is None else self._coming.pop(name if isinstance(name, str) else name.filename(), None)
+
+
+class _SharedImages(clock.Clock):
+    """The files that are about to be opened. There are no others, and none is ever there before."""
+
+    def __init__(self) -> None:
+        super().__init__(VFS_NAME)
+        self.coming = ComingFiles()
 
     def xOpen(self, name: Any, flags: list[int]) -> Any:  # noqa: N802
-        told = name if name is None or isinstance(name, str) else name.filename()
-        pages = self._coming.pop(str(told), None)
+        pages = self.coming.take(name)
         if pages is None:
             raise apsw.CantOpenError("there are no files here")
         flags[1] = flags[0]
@@ -136,18 +163,15 @@ class _SharedImages(clock.Clock):
 _images = _SharedImages()
 
 
-def opened(image: bytes) -> tuple[apsw.Connection, ChangedPages]:
+def opened(image: Image) -> tuple[apsw.Connection, ChangedPages]:
     """A connection to the rows of an image, which is not copied, and the pages that it will change.
 
     Raises:
         apsw.Error: the image is not a sound database.
     """
     pages = ChangedPages(image)
-    name = _images.announced(pages)
-    try:
+    with _images.coming.announced(pages) as name:
         connection = connect(VFS_NAME, name)
-    finally:
-        _images.withdraw(name)
     try:
         in_memory_only(connection)
     except apsw.Error:

@@ -16,6 +16,7 @@ import apsw
 from servers.guest.sqlite import changeset
 from servers.guest.sqlite.changeset import equal
 from servers.guest.sqlite.connection import LARGEST_VALUE, distrust
+from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.sql_text import quoted
 
@@ -271,7 +272,7 @@ def rows_in(changes: bytes) -> int:
     return sum(1 for _ in apsw.Changeset.iter(changes))
 
 
-def tables_of(image: bytes) -> dict[str, Table]:
+def tables_of(image: Image) -> dict[str, Table]:
     """The tables of a start image.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 from pydantic import Field
 
 from servers.errors import BrokenQuery, CheckpointError, QueryError
+from servers.guest.sqlite.image import Image
 from servers.limits.processor_budget import ProcessorBudget
 from servers.records import Name, Record
 from servers.state.rows import QueryResult, RowChange
@@ -39,11 +40,11 @@ class CheckpointResult(NamedTuple):
 
 def calls_as_json(calls: Iterable[tuple[str, str, str]]) -> bytes:
     """Calls for checkpoints: tool, JSON of the arguments, and outcome of each."""
-    told = (
-        f'{{"tool": {json.dumps(tool)}, "arguments": {arguments}, "outcome": {json.dumps(outcome)}}}'
-        for tool, arguments, outcome in calls
-    )
-    return f"[{', '.join(told)}]".encode()
+    told = bytearray()
+    for tool, arguments, outcome in calls:
+        told += b", " if told else b"["
+        told += f'{{"tool": {json.dumps(tool)}, "arguments": {arguments}, "outcome": {json.dumps(outcome)}}}'.encode()
+    return bytes(told) + b"]" if told else b"[]"
 
 
 class RunInThread(Protocol):
@@ -64,7 +65,7 @@ class StateReader(Protocol):
     def tables(self) -> list[str]: ...
     def columns(self, table: str) -> tuple[list[str], list[str]]: ...
     def differences(self) -> Iterator[RowChange]: ...
-    def images(self) -> tuple[bytes, bytes]: ...
+    def images(self) -> tuple[Image, Image]: ...
     def finding(self, sql: str, names: frozenset[str] = ...) -> str | None: ...
     def width(self, sql: str) -> int: ...
 
@@ -77,12 +78,12 @@ class GuestJobs(Protocol):
     async def job(
         self,
         head: dict[str, Any],
-        *parts: bytes,
+        *parts: Image,
         seconds: float,
         doubtful: Callable[[Reply], bool] | None = None,
         budget: ProcessorBudget | None = None,
     ) -> Reply: ...
-    async def compiled(self, environment: str, start: bytes, *, seconds: float) -> bytes: ...
+    async def compiled(self, environment: str, start: Image, *, seconds: float) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class CheckpointKind(Record, ABC):
         """Why it can never be answered, by the first state. SQL is compiled and not run."""
         return iter(())
 
-    async def run_findings(self, start: bytes, clock: str, guests: GuestJobs) -> Sequence[str]:
+    async def run_findings(self, start: Image, clock: str, guests: GuestJobs) -> Sequence[str]:
         """Why it can never be answered, by a run with the first state as both states."""
         return ()
 

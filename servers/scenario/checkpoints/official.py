@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from servers.errors import GuestDied, GuestLate
+from servers.guest.sqlite.image import Image
 from servers.scenario.checkpoints.checkpoint import (
     CheckpointKind,
     CheckpointResult,
@@ -54,7 +55,7 @@ class OfficialCheckpoint(CheckpointKind):
         images = await case.in_thread(case.reader.images)
         source = SOURCE.format(module=self.checker, truth=json.dumps(self.truth))
         seconds = case.reader.budget.seconds
-        parts = [source.encode(), *images, case.calls]
+        parts: list[Image] = [source.encode(), *images, case.calls]
         if case.environment:
             parts.append(await case.guests.compiled(case.environment, images[0], seconds=seconds))
         try:

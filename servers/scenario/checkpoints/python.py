@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from servers.errors import GuestDied, GuestLate
+from servers.guest.sqlite.image import Image
 from servers.limits.processor_budget import ProcessorBudget
 from servers.scenario.checkpoints.checkpoint import (
     NO_CALLS,
@@ -81,7 +82,7 @@ class PythonCheckpoint(CheckpointKind):
     def sources(self) -> Sequence[str]:
         return (self.python,)
 
-    async def run_findings(self, start: bytes, clock: str, guests: GuestJobs) -> Sequence[str]:
+    async def run_findings(self, start: Image, clock: str, guests: GuestJobs) -> Sequence[str]:
         head: dict[str, Any] = {"do": "judge", "now": clock, "answer": ""}
         try:
             parts = (self.python.encode(), start, start, NO_CALLS)

@@ -1,7 +1,7 @@
 """Builds start images from a writer's SQL, in guests only. The stages of one event loop share the guests."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,9 @@ class DraftSeed:
     def text(self) -> str:
         return self.script
 
+    def copy(self, into: Callable[[bytes], None]) -> None:
+        into(self.script.encode())
+
 
 def environment_of(*, schema: str, seed: str = "", source: str = "", clock: str = FIRST_CLOCK) -> Environment:
     """Texts as an environment that a guest can build, before the bundle exists."""
@@ -59,7 +62,8 @@ async def image_of(
     guests: Guests, *, schema: str, seed: str = "", setup: str = "", clock: str = FIRST_CLOCK
 ) -> tuple[bytes, str]:
     """The start image, or the faults of the scripts."""
-    return await built(environment_of(schema=schema, seed=seed, clock=clock), setup, clock, guests)
+    image, finding = await built(environment_of(schema=schema, seed=seed, clock=clock), setup, clock, guests)
+    return image[:], finding
 
 
 @dataclass

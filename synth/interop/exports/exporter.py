@@ -91,7 +91,7 @@ async def _image(environment: Environment, setup: str, clock: str, guests: Guest
     image, finding = await built(environment, setup, clock, guests)
     if finding:
         raise BundleError(f"{environment.folder}: {finding}")
-    return image
+    return image[:]
 
 
 def _schema(image: bytes, environment: Environment) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def test_rows_on_shared_pages_are_those_of_a_copy(
         assert shared.execute("PRAGMA integrity_check").get == "ok"
         if not shared.in_transaction:
             with closing(sqlite3.connect(":memory:")) as plain:  # an ordinary file, for any SQLite
-                plain.deserialize(pages.whole())
+                plain.deserialize(pages[:])
                 assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
                 assert plain.execute(READ).fetchall() == outcome(copied, READ, ())
     assert image == before

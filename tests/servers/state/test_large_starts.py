@@ -69,7 +69,7 @@ async def test_an_instance_of_a_large_start_costs_its_changes(large: Worker) -> 
 async def test_a_snapshot_of_a_large_state_is_one_sqlite_file(large: Worker, tmp_path: Path) -> None:
     [one] = await launched(large, 1)
     await stock_up(one, ROWS)
-    (tmp_path / "state.db").write_bytes(await large.snapshot(one.id))
+    (tmp_path / "state.db").write_bytes((await large.snapshot(one.id))[:])
     with closing(sqlite3.connect(tmp_path / "state.db")) as file:
         assert file.execute("SELECT count(*), max(stock) FROM items").fetchone() == (ROWS, ROWS + 1)
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -210,7 +210,7 @@ async def test_there_is_room_for_so_many_and_no_more(library: Library, worker: W
 async def test_a_snapshot_is_a_database_of_the_environments_rows_alone(instance: Instance, worker: Worker) -> None:
     await made(instance, [("make", {"name": "drum"})])
     snapshot = apsw.Connection(":memory:")
-    snapshot.deserialize("main", await worker.snapshot(instance.id))
+    snapshot.deserialize("main", (await worker.snapshot(instance.id))[:])
     assert snapshot.execute("SELECT count(*) FROM things").get == 4
     names = [name for (name,) in snapshot.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
     assert names == ["log", "parts", "things"]
