@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import Toolbox, connect
@@ -27,10 +28,38 @@ def add(db: Database) -> dict:
 SEED = 11
 
 
+WHOLE: dict[str, Any] = {
+    "id": "whole",
+    "title": "Whole",
+    "task": "Count.",
+    "checkpoints": [
+        {
+            "id": "by_sql",
+            "role": "goal",
+            "question": "Is each call there whole, or not at all?",
+            "kind": "sql",
+            "sql": "SELECT value - (SELECT count(*) FROM steps) FROM counter",
+            "expect": [[0]],
+        },
+        {
+            "id": "by_python",
+            "role": "goal",
+            "question": "The same, in a guest.",
+            "kind": "python",
+            "python": "def check(start, final, answer, calls):\n"
+            "    steps = final.all('SELECT id FROM steps')\n"
+            "    return len(steps) == len(calls) == final.all('SELECT value FROM counter')[0]['value']\n",
+        },
+    ],
+    "solution": {"calls": [{"tool": "add", "arguments": {}}], "answer": "Done."},
+}
+"""A scenario that every state earns: each other reward is trouble of the farm's."""
+
+
 async def write_counter(folder: Path) -> None:
     """A bundle `counter` in a folder."""
     seed = "INSERT INTO counter VALUES (1, 0);\n"
-    await write_bundle(folder / "counter", tools=TOOLS, schema=SCHEMA, seed=seed, scenarios=())
+    await write_bundle(folder / "counter", tools=TOOLS, schema=SCHEMA, seed=seed, scenarios=(WHOLE,))
 
 
 @dataclass

@@ -1,27 +1,36 @@
-"""An hour's worth of kill -9 in minutes: 200 instances, 20 clients, and nothing is lost, halved or left over."""
+"""An hour's worth of kill -9 in minutes: 200 instances, 20 clients, and nothing is lost, halved, unpaid or left over.
+
+Two workers are the farm's own, and two have joined it.
+"""
 
 import asyncio
 import os
 import random
 import signal
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from agent_client.errors import FarmUnreachable
 from registry.client import FarmClient
-from servers.errors import FarmError
+from registry.messages import Lease
+from servers.errors import CapacityError, FarmError
 from tests.counting import SEED, Caller, check, connected, write_counter
 from tests.processes import (
     LONG,
     Process,
     Running,
+    Started,
     farm_up,
     free_ports,
     guests,
+    offspring,
+    started,
     until,
     watching_for_orphans,
     workers,
@@ -32,6 +41,7 @@ INSTANCES, CLIENTS, CYCLES = 200, 20, 60
 BELOW: list[Callable[[int], list[Process]]] = [guests, zygotes, workers]
 CALLS_BETWEEN = 400
 HANDLES_TO_SPARE = 40
+SCORERS = 3
 
 
 @dataclass
@@ -43,15 +53,19 @@ class Keeper:
     home: Path
     up: Running | None = None
     starts: int = 0
+    struck: Counter[str] = field(default_factory=Counter[str])
+    joined: list["Joined"] = field(default_factory=list["Joined"])
     _answers: asyncio.Event = field(default_factory=asyncio.Event)
 
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(self._keep())
+            keeping = [group.create_task(self._keep())]
             await self.answering()
+            keeping += [group.create_task(one.keep()) for one in self.joined]
             yield
-            keeping.cancel()
+            for task in keeping:
+                task.cancel()
 
     async def answering(self) -> Running:
         """The farm, as soon as it answers."""
@@ -76,9 +90,35 @@ class Keeper:
         if kind is None:
             self._answers.clear()
             up.kill()
-        elif below := kind(up.pid):
+            self.struck["farms"] += 1
+            return
+        above = chance.choice([up.pid, *(one.started.pid for one in self.joined if one.started is not None)])
+        below = kind(above)
+        if kind is workers and above != up.pid:
+            below = [one for one in offspring(os.getpid()) if one.pid == above]
+        if below:
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(below).pid, signal.SIGKILL)
+                self.struck[f"{'joined ' if above != up.pid else ''}{kind.__name__}"] += 1
+
+
+@dataclass
+class Joined:
+    """Looks after a worker that joins the farm: when it dies, it is started again, at the same place."""
+
+    arguments: tuple[str | Path, ...]
+    home: Path
+    started: Started | None = None
+
+    async def keep(self) -> None:
+        try:
+            while True:
+                self.started = await started("worker", *self.arguments, home=self.home, leads=False)
+                done = await self.started.ended()
+                assert done.code == -signal.SIGKILL, done.err
+        finally:
+            if self.started is not None:
+                self.started.send(signal.SIGKILL)
 
 
 @dataclass
@@ -89,6 +129,7 @@ class Load:
     chance: random.Random
     calls: int = 0
     closed: int = 0
+    scores: Counter[str] = field(default_factory=Counter[str])
     enough: bool = False
 
     async def call(self, callers: list[Caller]) -> None:
@@ -96,6 +137,15 @@ class Load:
             await self.keeper.answering()
             if await self.chance.choice(callers).call():
                 self.calls += 1
+
+    async def score(self, leases: list[Lease]) -> None:
+        """Score what the others call. Each state earns 1, whatever is killed meanwhile."""
+        while not self.enough:
+            up = await self.keeper.answering()
+            with suppress(FarmError, FarmUnreachable):
+                async with FarmClient(up.url, up.token) as client:
+                    found = await client.score(self.chance.choice(leases).instance)
+                    self.scores[found.outcome if found.outcome != "scored" else f"{found.reward:g}"] += 1
 
     async def come_and_go(self) -> None:
         """Launch, call and close; what cannot be closed is left to the reaper."""
@@ -116,15 +166,18 @@ class Load:
 async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     await write_counter(tmp_path / "library")
     chance = random.Random(200)  # noqa: S311
-    options = ("--port", str(free_ports(3)), "--library", str(tmp_path / "library"), "--workers", "2")
+    port = free_ports(5)
+    options = ("--port", str(port), "--library", str(tmp_path / "library"), "--workers", "2")
     options = (*options, "--keep", "0")  # a lease that nobody could close while the farm was down leaves no state
     keeper = Keeper(tmp_path / "state", options, tmp_path)
+    keeper.joined = [Joined(_joining(tmp_path, port, number), tmp_path) for number in (3, 4)]
     load = Load(keeper, chance)
     with watching_for_orphans() as left:
         async with keeper.kept(), AsyncExitStack() as stack:
             up = await keeper.answering()
             async with FarmClient(up.url, up.token) as client:
-                leases = await client.launch("counter", count=INSTANCES, seed=SEED)
+                await until_all(client, 4)
+                leases = await client.launch("counter", "whole", count=INSTANCES, seed=SEED)
             callers = await stack.enter_async_context(connected(leases))
             await asyncio.gather(*(caller.call() for caller in callers))
             held = _handles(await keeper.answering())
@@ -132,6 +185,8 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
                 for at in range(CLIENTS):
                     group.create_task(load.call(callers[at::CLIENTS]))
                 group.create_task(load.come_and_go())
+                for _ in range(SCORERS):
+                    group.create_task(load.score(leases))
                 for _ in range(CYCLES):
                     most = load.calls + chance.randint(1, CALLS_BETWEEN)
                     await until(lambda most=most: load.calls >= most, "calls are answered")
@@ -142,18 +197,50 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
                 await caller.call_again()
             up = await keeper.answering()
             async with FarmClient(up.url, up.token) as client:
+                await until_all(client, 4)
                 await check(callers, client)
-                assert [await client.lease(lease.instance) for lease in leases] == leases
+                _see_that_none_got_shorter(leases, [await client.lease(lease.instance) for lease in leases])
                 await until(lambda: _state_files(tmp_path) == INSTANCES, "those that nobody closed are reaped")
                 assert (await client.health()).instances == INSTANCES
             assert list((tmp_path / "state").rglob("*.part*")) == []
             assert _handles(up) <= held + HANDLES_TO_SPARE
         await until(lambda: not left(), "all processes of the farms are gone")
-    print(f"{keeper.starts} starts, {load.calls} calls, {load.closed} came and went")  # noqa: T201
+    assert set(load.scores) <= {"1", "infra_error"}
+    assert load.scores["1"] > 0
+    told = f"{keeper.starts} starts, {load.calls} calls, {load.closed} came and went"
+    print(told, dict(keeper.struck), dict(load.scores))  # noqa: T201
+
+
+def _joining(home: Path, port: int, number: int) -> tuple[str | Path, ...]:
+    """The options of a worker that joins."""
+    return (
+        *("--registry", f"http://127.0.0.1:{port}", "--token-file", home / "state" / "join-token"),
+        *("--advertise", f"http://127.0.0.1:{port + number}", "--host", "127.0.0.1", "--name", f"joined-{number}"),
+        *("--state", home / f"joined-{number}", "--library", home / "library", "--walls-available"),
+    )
+
+
+async def until_all(client: FarmClient, count: int) -> None:
+    """Wait until so many workers answer."""
+    async with asyncio.timeout(LONG):
+        while True:
+            with suppress(CapacityError):
+                if sum(one.answers for one in (await client.workers()).items) == count:
+                    return
+            await asyncio.sleep(0.1)
+
+
+def _see_that_none_got_shorter(before: list[Lease], after: list[Lease]) -> None:
+    """The leases are the same. In dates they end later: a time in which the farm was away counts for none of them."""
+    later = [now.expires_at - then.expires_at for now, then in zip(after, before, strict=True)]
+    assert timedelta(0) <= min(later) <= max(later) <= min(later) + timedelta(seconds=1)
+    assert [one.model_copy(update={"expires_at": None}) for one in after] == [
+        one.model_copy(update={"expires_at": None}) for one in before
+    ]
 
 
 def _state_files(home: Path) -> int:
-    return sum(1 for path in (home / "state").rglob("*.history") if path.parent.name == "instances")
+    return sum(1 for path in home.rglob("*.history") if path.parent.name == "instances")
 
 
 def _handles(up: Running) -> int:

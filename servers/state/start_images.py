@@ -39,6 +39,8 @@ from servers.state.state_file import DIGEST_BYTES, ContentDigest, content_digest
 
 MOST_HELD = 16 * 1024 * 1024
 """Bytes of start images in memory, with what is known of their tables. The others are read from files."""
+MOST_WITHOUT_FILE = 8 * 1024 * 1024
+"""Bytes of start images that stay in memory because the disk has no room for their files."""
 MOST_BUILDS = 16
 """Concurrent builds, each of another environment: a build that never ends delays nobody else."""
 SMALL_SCRIPT = 256 * 1024
@@ -70,9 +72,14 @@ class KeptImage:
     So instances live on when its file in the state folder is damaged or deleted.
     """
 
-    def __init__(self, image: Image, folder: Path) -> None:
-        self._memory: bytes | None = image if isinstance(image, bytes) else None
-        self._file = image if isinstance(image, Spooled) else spooled(pieces_of(image), folder)
+    def __init__(self, image: Image) -> None:
+        self._memory: bytes | None = None
+        self._file = image
+
+    @property
+    def without_file(self) -> int:
+        """Its bytes in memory for which the disk had no room."""
+        return len(self._file) if isinstance(self._file, bytes) else 0
 
     def __len__(self) -> int:
         return len(self._file)
@@ -217,15 +224,18 @@ class Starts:
         if foreign is not None:
             raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
         content = digest_of(image)
-        start = self._started(name, image, content)
-        self._write(name, start.image, content)
-        return start
+        self._write(name, image, content)
+        try:
+            kept = image if isinstance(image, Spooled) else spooled(pieces_of(image), self.guests.folder)
+        except OSError as error:
+            raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+        return self._started(name, kept, content)
 
     def _started(self, name: str, image: Image, content: str) -> StartImage:
         """A start from its image.
 
         Raises:
-            StateError: the image is not a sound database, or there is no room for it.
+            StateError: the image is not a sound database.
         """
         try:
             key = schema_digest(image)
@@ -233,11 +243,9 @@ class Starts:
             if schema is None:
                 tables = tables_of(image)
                 schema = self._schemas.setdefault(key, KeptSchema(tables, is_cheap(image, tables)))
-            return StartImage(name, KeptImage(image, self.guests.folder or self.folder), content, schema)
         except (apsw.Error, LookupError, ValueError) as error:
             raise StateError(f"a start image cannot be used: {error}") from None
-        except OSError as error:
-            raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+        return StartImage(name, KeptImage(image), content, schema)
 
     async def _found(self, name: str) -> StartImage | None:
         """A start image in memory, or one that a thread has read."""
@@ -257,7 +265,7 @@ class Starts:
         try:
             with os.fdopen(regular(self.folder / f"{name}{SUFFIX}", os.O_RDONLY), "rb") as file:
                 digest = file.read(DIGEST_LENGTH).decode("ascii", "replace")
-                image = spooled(_bounded(file, LARGEST_IMAGE + 1), self.guests.folder or self.folder)
+                image = self._stored(file)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -267,6 +275,18 @@ class Starts:
         if content != digest:
             raise StateError(f"the start image {name} is damaged; launch new instances")
         return self._started(name, image, content)
+
+    def _stored(self, file: BufferedReader) -> Image:
+        """The image in a start's file, in a file of its own, or in memory if the disk is full. Raises OSError."""
+        try:
+            return spooled(_bounded(file, LARGEST_IMAGE + 1), self.guests.folder)
+        except OSError:
+            file.seek(DIGEST_LENGTH)
+            room = MOST_WITHOUT_FILE - sum(start.image.without_file for start in self._living.values())
+            image = file.read(room + 1) if room > 0 else b""
+            if not 0 < len(image) <= room:
+                raise
+            return image
 
     async def _sound(self, name: str) -> StartImage | None:
         """A sound start image. A damaged one is rebuilt for new instances."""
@@ -334,9 +354,8 @@ def schema_digest(image: Image) -> str:
     return content_digest(repr(found).encode())
 
 
-def spooled(pieces: Iterable[bytes], folder: Path) -> Spooled:
+def spooled(pieces: Iterable[bytes], folder: Path | None) -> Spooled:
     """Pieces in a file without a name. Raises OSError."""
-    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     found = Spooled(folder)
     for piece in pieces:
         found.add(piece)

@@ -52,6 +52,7 @@ def of_all() -> int:
         ),
         changeset_verification.MOST_HELD,
         start_images.MOST_HELD,
+        start_images.MOST_WITHOUT_FILE,
         SMALL_SCRIPTS,
         bundle_library.MOST_READ,
         guest_pool.MOST_BUFFERED,

@@ -13,7 +13,8 @@ import pytest
 import pytest_asyncio
 
 from servers.bundle_library import Library
-from servers.errors import GuestDied, GuestLate
+from servers.errors import GuestDied, GuestLate, StateError
+from servers.files.spooled import Spooled
 from servers.limits.memory import BufferBudget, excess
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, Guests
@@ -222,6 +223,58 @@ async def test_a_reply_to_a_call_is_bounded_more_tightly_than_an_image() -> None
         async with guest.turn():
             with pytest.raises(GuestDied, match="announced"):
                 await guest.ask({"do": "load"}, describing(announce), seconds=60)
+
+
+EARLY = """
+import socket, sys
+from servers.guest.frames import packed
+channel = socket.socket(fileno=int(sys.argv[1]))
+channel.sendall(packed({"walls": []}))
+channel.recv(1000)
+channel.sendall(packed({}))
+channel.recv(1000, socket.MSG_PEEK)
+sys.stdin.read()
+"""
+
+
+async def test_a_guest_that_answers_before_it_was_told_everything_is_ended() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = started([sys.executable, "-c", EARLY, str(theirs.fileno())], theirs.fileno())
+    guest = Guest(process.pid, BufferBudget(1_000_000))
+    await guest.open(ours)
+    async with guest.turn():
+        with pytest.raises(GuestDied, match="spoke without being asked"):
+            await guest.ask({"do": "describe"}, b"x" * 8_000_000, seconds=60)
+    assert process.wait(10) == -signal.SIGKILL
+
+
+BUILD = (
+    {"do": "build", "now": "2026-01-05 08:00:00"},
+    b"CREATE TABLE t (a INTEGER PRIMARY KEY, b);",
+    b"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+    b" SELECT i, printf('%0900d', i) FROM n",
+    b"",
+)
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def test_a_long_image_arrives_in_a_file_without_a_name(tmp_path: Path) -> None:
+    async with Guests(folder=tmp_path) as guests:
+        head, image = await guests.image_job(*BUILD, seconds=60)
+    assert (head["findings"], type(image), files_in(tmp_path)) == ([], Spooled, [])
+    assert image[:6] == b"SQLite"
+    assert len(image) == int.from_bytes(image[28:32], "big") * 1024
+
+
+async def test_an_image_for_which_the_disk_has_no_room_is_nobodys_fault(small_disk: Path) -> None:
+    async with Guests(folder=small_disk) as guests:
+        with pytest.raises(StateError, match="the state folder takes no image: No space left on device"):
+            await guests.image_job(*BUILD, seconds=60)
+    assert guests.deaths.get("lied") is None
 
 
 def test_idle_guests_with_more_than_their_share_are_ended_first() -> None:

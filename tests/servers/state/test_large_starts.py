@@ -2,10 +2,13 @@
 
 import asyncio
 import sqlite3
+import tracemalloc
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 import pytest_asyncio
 
@@ -13,9 +16,14 @@ from bench import subject
 from servers.bundle_library import Library
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
-from servers.messages import Launch
+from servers.limits.memory import ORDINARY_START
+from servers.messages import Judge, Launch
+from servers.sandbox.guest_pool import Guests
+from servers.state.start_images import MOST_HELD, built
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
+from tests.disks import filled
 from tests.processes import until
 
 ROWS = 40_000
@@ -73,6 +81,84 @@ async def test_a_snapshot_of_a_large_state_is_one_sqlite_file(large: Worker, tmp
     with closing(sqlite3.connect(tmp_path / "state.db")) as file:
         assert file.execute("SELECT count(*), max(stock) FROM items").fetchone() == (ROWS, ROWS + 1)
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+async def test_what_a_worker_does_with_a_large_state_takes_little_of_its_memory(tmp_path: Path) -> None:
+    subject.write_bundle(tmp_path / "library" / "store")
+    (tmp_path / "library" / "store" / "seed.sql").write_text(LARGE.replace(f"{ROWS}", "16000"))
+    goals = [{"id": what["kind"], "role": "goal", "question": "?", **what} for what in ASKED]
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
+        apsw.memory_high_water(True)
+        tracemalloc.start()
+        try:
+            [one] = await launched(worker, 1)
+            assert len(one.start.image) > ORDINARY_START
+            await stock_up(one, 7)
+            [fork] = await worker.fork(one.id, 1)
+            assert len(await worker.snapshot(fork.instance)) > ORDINARY_START
+            assert (await worker.judge(one.id, Judge.model_validate({"checkpoints": goals, "answer": ""}))).reward == 1
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < ORDINARY_START // 2
+        assert apsw.memory_high_water() < ORDINARY_START // 2
+
+
+ASKED: list[dict[str, Any]] = [
+    {"kind": "sql", "sql": "SELECT stock FROM items WHERE id = 'item_7'", "expect": [[8]]},
+    {"kind": "python", "python": "def check(start, final, answer, calls):\n    return True\n"},
+]
+
+
+async def test_a_long_seed_is_not_in_memory_while_a_start_is_built(tmp_path: Path) -> None:
+    subject.write_bundle(tmp_path / "library" / "store")
+    seed = tmp_path / "library" / "store" / "seed.sql"
+    seed.write_text(subject.SEED + "-- nothing\n" * 1_000_000)
+    library = Library([tmp_path / "library"])
+    environment = library.environment("store")
+    async with Guests(folder=tmp_path) as guests:
+        await guests.walls()
+        tracemalloc.start()
+        try:
+            image, finding = await built(environment, "", CLOCK, guests)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert (len(image) > 10_000, finding) == (True, "")
+        assert most < 4 * MB < environment.seed_script.size
+        seed.write_text(subject.SEED + "-- another \n" * 1_000_000)
+        with pytest.raises(BundleError, match=r"seed\.sql: has changed while it was used"):
+            await built(environment, "", CLOCK, guests)
+
+
+async def test_of_many_starts_only_some_are_in_memory_and_all_are_served(tmp_path: Path) -> None:
+    subject.write_bundle(tmp_path / "library" / "store")
+    (tmp_path / "library" / "store" / "seed.sql").write_text(LARGE.replace(f"{ROWS}", "3000"))
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
+        all_of_them = [
+            one for number in range(12) for one in await launched(worker, 1, f"UPDATE items SET stock = {number};")
+        ]
+        assert sum(len(one.start.image) for one in all_of_them) > 2 * MOST_HELD
+        assert sum(one.start.image.in_memory for one in all_of_them) <= MOST_HELD
+        assert len({id(one.start.tables) for one in all_of_them}) == 1
+        for one in all_of_them:
+            await stock_up(one, 1)
+        told = [(await worker.query(one.id, "SELECT stock FROM items LIMIT 1")).rows for one in all_of_them]
+        assert told == [((number + 1,),) for number in range(12)]
+
+
+async def test_on_a_full_disk_an_idle_instance_is_read_and_judged(small_disk: Path, tmp_path: Path) -> None:
+    subject.write_bundle(tmp_path / "library" / "store")
+    library, settings = Library([tmp_path / "library"]), WorkerSettings()
+    async with Worker(library, small_disk / "state", settings) as worker:
+        [one] = await launched(worker, 1)
+        await stock_up(one, 7)
+    ballast = filled(small_disk)
+    async with Worker(library, small_disk / "state", settings) as worker:
+        asked = "SELECT count(*) FROM items"
+        assert (await worker.query(one.id, asked)).rows[0][0] > 1
+        assert (await worker.opened(one.id)).start.image.without_file > 0
+    ballast.unlink()
 
 
 async def test_a_setup_may_delete_all_that_a_large_seed_wrote(large: Worker) -> None:
