@@ -35,6 +35,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
+OF_OTHERS = 0o077
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 PACKAGES = ("agent_client", "bench", "evals", "registry", "rl_training", "servers", "synth")
 
@@ -377,10 +378,11 @@ def _unwritten(error: OSError) -> str:
 
 
 def _mend_surroundings() -> None:
-    """Make the standard streams and the terminal's width usable, whatever this process was started with."""
+    """Make standard streams, umask and the terminal's width usable, whatever this process was started with."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # it was closed: the next file that is opened would take its number
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+    os.umask(os.umask(OF_OTHERS) & OF_OTHERS)  # what is taken from its owner could not be opened again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a character that the encoding lacks, as in ASCII

@@ -114,8 +114,9 @@ class Joined:
         try:
             while True:
                 self.started = await started("worker", *self.arguments, home=self.home, leads=False)
-                done = await self.started.ended()
-                assert done.code == -signal.SIGKILL, done.err
+                code = await self.started.end
+                self.started.err.close()
+                assert code == -signal.SIGKILL, "a worker ends only because it is killed"
         finally:
             if self.started is not None:
                 self.started.send(signal.SIGKILL)

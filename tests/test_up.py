@@ -182,6 +182,17 @@ async def test_a_state_folder_that_cannot_be_written_says_so(tmp_path: Path) -> 
         assert done == (2, "", f"farm: the state folder {state} cannot be used: Permission denied\n")
 
 
+@AS_ANYBODY
+async def test_a_umask_that_takes_files_from_their_owner_breaks_no_command(tmp_path: Path) -> None:
+    launcher = (*WITHOUT_RIGHTS, "sh", "-c", 'umask 777; exec "$@"', "sh")
+    made = await farm("new", "shop", home=tmp_path, launcher=launcher)
+    assert (made.code, made.err) == (0, "")
+    served = await farm("serve", "./shop", home=tmp_path, launcher=launcher)  # its client is gone at once
+    assert "Traceback" not in served.err
+    assert served.code == 0, served.err
+    assert (tmp_path / "shop").stat().st_mode & 0o777 == 0o700
+
+
 async def test_a_file_in_place_of_the_state_folder_is_an_error(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     for state in (tmp_path / "state", tmp_path / "state" / "below"):

@@ -18,8 +18,8 @@ from servers.worker.settings import MOST_HELD
 LEAST_HELD = 256
 MORE_HELD = 8
 """The growth of the cache for each instance that comes back."""
-FILES_EACH = 2
-"""Open files for each instance: its state file, and a connection."""
+FILES_EACH = 3
+"""Open files for each instance: its state file, a connection, and that of its start, which may be its own."""
 MOST_ROOM = 432 * 1024 * 1024
 """Bytes of rows in the memory of all guests, when the cache has its largest size."""
 
