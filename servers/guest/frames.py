@@ -60,8 +60,9 @@ def unpacked_head(text: bytes, length: int) -> tuple[dict[str, Any], list[int]]:
         raise FrameError("a head with something behind it")
     if len(sizes) > MOST_PARTS:
         raise FrameError(f"more than {MOST_PARTS} parts")
-    if any(type(size) is not int or size < 0 for size in sizes):
-        raise FrameError("the size of a part is no length")
+    for size in sizes:
+        if type(size) is not int or size < 0:
+            raise FrameError("the size of a part is no length")
     if sum(sizes) != length:
         raise FrameError("the sizes of the parts do not add up")
     return head, sizes

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic_core import to_json
 
@@ -32,7 +32,6 @@ from servers.guest.frames import (
     LENGTHS,
     WRITER,
     FrameError,
-    framed,
     unpacked,
     unpacked_head,
 )
@@ -300,6 +299,8 @@ class Guest:
         self._deadline = Deadline(pid, self._overdue, is_told=self._is_told)
         self._answer: asyncio.Future[Answer] | None = None
         self._is_sent = True
+        self._nonce: int | None = None
+        """What the answer to the present request must repeat. None for the first word."""
         self._frames: _Frames | None = None
 
     async def open(self, end: socket.socket) -> None:
@@ -336,8 +337,8 @@ class Guest:
             GuestLate: it used up `seconds` of processor time, or sleeps. It has been killed.
             GuestStalled: it was not scheduled for long. It has been killed.
         """
-        said, found = await self._reply(head, parts, seconds)
-        return said, [part for part in found if isinstance(part, bytes)]  # only an image is in a file
+        sending = self._begin(head, parts, None)
+        return cast("Reply", await self._answered(head["do"], seconds, sending))  # only an image may be in a file
 
     async def ask_for_image(self, head: dict[str, Any], *parts: Image, seconds: float) -> ImageReply:
         """The same, for an image. A long one is in a file. It is empty if the guest needs something first.
@@ -346,49 +347,44 @@ class Guest:
             GuestDied, GuestLate, GuestStalled: as above.
             StateError: there is no room on the disk for it.
         """
-        said, found = await self._reply(head, parts, seconds, spool=self._spool)
+        sending = self._begin(head, parts, self._spool)
+        said, found = await self._answered(head["do"], seconds, sending)
         return said, found[0] if found else b""
 
-    async def _reply(
-        self,
-        head: dict[str, Any],
-        parts: Sequence[Image],
-        seconds: float,
-        *,
-        spool: Callable[[], Spooled] | None = None,
-    ) -> Answer:
+    def _begin(
+        self, head: dict[str, Any], parts: Sequence[Image], spool: Callable[[], Spooled] | None
+    ) -> Awaitable[None] | None:
+        """Send a short request. Returns what is to be awaited for a long one."""
         frames = self._frames
         if self.ended is not None or frames is None or frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
-        what = head["do"]
-        nonce = int.from_bytes(os.urandom(NONCE_BYTES))  # what a tool says cannot pass for the answer to a later one
+        self._nonce = int.from_bytes(os.urandom(NONCE_BYTES))  # what a tool says cannot pass for a later answer
         self._answer = self._loop.create_future()
-        frames.largest_head = LARGEST_HEAD if what in LONG_HEADS else LARGEST_HEAD_OF_CALL
+        frames.largest_head = LARGEST_HEAD if head["do"] in LONG_HEADS else LARGEST_HEAD_OF_CALL
         frames.largest = LARGEST_CALL_REPLY if spool is None else LARGEST_REPLY
         frames.spool = spool
-        self._is_sent = True
-        head = {**head, "nonce": nonce, "sizes": [*map(len, parts)]}
-        small = [part for part in parts if isinstance(part, bytes)]
-        if len(small) == len(parts) and sum(map(len, small)) <= SMALL_BUFFER:
-            frames.transport.write(framed(_head_text(head), *small))
-            sending = None
-        else:
-            self._is_sent = False
-            sending = self._send(frames, head, parts)
-        answer, answer_parts = await self._answered(what, seconds, sending)
-        if answer.pop("nonce", None) != nonce:
-            self.kill("lied", "answered what it was not asked")
-            raise GuestDied(f"a guest ended: {self.ended}")
-        return answer, answer_parts
+        sizes = [*map(len, parts)]
+        asked = {**head, "nonce": self._nonce, "sizes": sizes}
+        try:
+            text = to_json(asked)
+        except ValueError:  # a lone surrogate, which goes to a slower writer
+            text = WRITER.text(asked).encode()
+        begin = LENGTHS.pack(len(text), sum(sizes)) + text
+        self._is_sent = sum(sizes) <= SMALL_BUFFER
+        if not self._is_sent:
+            return self._send(frames, begin, parts)
+        for part in parts:
+            begin += part[:]
+        frames.transport.write(begin)
+        return None
 
-    async def _send(self, frames: _Frames, head: dict[str, Any], parts: Sequence[Image]) -> None:
+    async def _send(self, frames: _Frames, begin: bytes, parts: Sequence[Image]) -> None:
         """Send a long request in pieces, as the guest takes them. It may end meanwhile.
 
         Raises:
             StateError: an image cannot be read. The guest, which would wait for the rest, has been killed.
         """
-        text = _head_text(head)
-        await frames.write(LENGTHS.pack(len(text), sum(map(len, parts))) + text)
+        await frames.write(begin)
         try:
             for piece in (piece for part in parts for piece in pieces_of(part)):
                 if self.ended is not None:
@@ -407,7 +403,7 @@ class Guest:
         try:
             if sending is not None:
                 await sending
-            return await self._answer
+            answer = await self._answer
         except asyncio.CancelledError:
             self.kill("abandoned", "its caller went away in the middle of a request")
             raise
@@ -417,6 +413,10 @@ class Guest:
                 self._answer.exception()  # it was told by what is raised
             self._answer = None
             self._rest()
+        if self._nonce is not None and answer[0].pop("nonce", None) != self._nonce:
+            self.kill("lied", "answered what it was not asked")
+            raise GuestDied(f"a guest ended: {self.ended}")
+        return answer
 
     def _no_room(self, error: OSError) -> None:
         """Give up a reply for which there is no room on the disk."""
@@ -980,14 +980,6 @@ def _see_to_trouble(head: dict[str, Any], trouble: GuestError) -> None:
     if isinstance(trouble, (GuestDied, GuestLate)):
         raise trouble
     log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
-
-
-def _head_text(head: dict[str, Any]) -> bytes:
-    """A head as JSON. One with a lone surrogate goes to a slower writer."""
-    try:
-        return to_json(head)
-    except ValueError:
-        return WRITER.text(head).encode()
 
 
 def _cause(status: int) -> str:

@@ -76,7 +76,7 @@ class Verification:
         """
         if len(changes) > LARGEST_CHANGES:
             raise ChangesError(f"it says that it changed {len(changes)} bytes")
-        if start.is_cheap and len(changes) <= LARGEST_HERE and state.net_joined <= LARGEST_NET_HERE:
+        if start.schema.is_cheap and len(changes) <= LARGEST_HERE and state.net_joined <= LARGEST_NET_HERE:
             kept = await self._verified_here(start, state, changes, now)
             if kept is not None:
                 return kept
@@ -98,7 +98,7 @@ class Verification:
         """
         net = await self.changes_since_start(state)
         is_small = not plain or len(start.image) <= LARGEST_PLAIN_HERE
-        if start.is_cheap and len(net) <= LARGEST_NET_HERE and is_small:
+        if start.schema.is_cheap and len(net) <= LARGEST_NET_HERE and is_small:
             try:
                 image = _rows_here(start, net)
                 return await self._threads.run(environment.id, lambda: canonical(image[:])) if plain else image

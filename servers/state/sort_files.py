@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from servers.guest.sqlite import clock
-from servers.guest.sqlite.image import Image
-from servers.guest.sqlite.shared_pages import ChangedPages, ComingFiles
+from servers.guest.sqlite.image import ChangedPages, Image
+from servers.guest.sqlite.shared_pages import ComingFiles
 
 VFS_NAME = "farm-sorting"
 MOST_SORTED = 64 * 1024 * 1024

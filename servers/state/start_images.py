@@ -132,10 +132,6 @@ class StartImage:
         return self.schema.tables
 
     @property
-    def is_cheap(self) -> bool:
-        return self.schema.is_cheap
-
-    @property
     def memory(self) -> int:
         """An estimate of the bytes that it takes."""
         return self.image.in_memory + self.schema.memory

@@ -93,7 +93,7 @@ async def guarded(costly_worker: Worker) -> Instance:
 
 async def test_rules_that_may_cost_much_are_left_to_a_guest(guarded: Instance, costly_worker: Worker) -> None:
     worker = costly_worker
-    assert not guarded.start.is_cheap
+    assert not guarded.start.schema.is_cheap
     before = worker.guests.started
     assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
     assert worker.guests.started == before + 2  # one with tools, one that verifies
@@ -205,7 +205,7 @@ async def test_rules_about_the_time_are_verified_by_the_instance_s_clock(tmp_pat
     with_description(folder, clock=f"{year}-01-01 00:00:00")
     async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
         instances = [worker.find(one.instance) for one in await worker.launch(Launch(environment="notes", count=2))]
-        assert instances[0].start.is_cheap == (not rule)
+        assert instances[0].start.schema.is_cheap == (not rule)
         for instance in instances * 2:
             assert (await instance.call("note", {"body": "hello"})).kind == "ok"
         await worker.rewind(instances[0].id, 1)
@@ -222,7 +222,7 @@ async def test_instances_come_and_go_long_after_the_time_that_their_verification
         for number in range(12):
             [ticket] = await worker.launch(Launch(environment="shop"))
             instance = worker.find(ticket.instance)
-            assert instance.start.is_cheap
+            assert instance.start.schema.is_cheap
             assert (await instance.call("make", {"name": "drum"})).kind == "ok"
             await worker.launch(Launch(environment="shop", setup=f"UPDATE things SET cents = {number}"))  # takes long
             await worker.close(ticket.instance)
