@@ -111,7 +111,7 @@ async def test_rows_of_many_instances_stay_where_their_changes_are_verified(stor
 
 async def test_a_guest_holds_the_rows_of_as_many_instances_as_it_has_room_for(store: Worker) -> None:
     [ticket] = await store.launch(Launch(environment="store"))
-    image = (await store.opened(ticket.instance)).start.image
+    image = (await store.opened(ticket.instance)).start.image[:]
     verifier = Verifier(most_held=20 * len(image))
     for number in range(12):
         verifier.stand(str(number), "0.0", image, b"")
