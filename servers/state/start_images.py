@@ -39,7 +39,7 @@ from servers.state.state_file import DIGEST_BYTES, ContentDigest, content_digest
 
 MOST_HELD = 16 * 1024 * 1024
 """Bytes of start images in memory, with what is known of their tables. The others are read from files."""
-MOST_WITHOUT_FILE = 8 * 1024 * 1024
+MOST_WITHOUT_FILE = 4 * 1024 * 1024
 """Bytes of start images that stay in memory because the disk has no room for their files."""
 MOST_BUILDS = 16
 """Concurrent builds, each of another environment: a build that never ends delays nobody else."""
