@@ -93,7 +93,7 @@ async def export_imported(environment: Environment, scenarios: list[Scenario], g
         image, finding = await built(environment, scenario.setup, clock, guests)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
-        config = dict(_attributes(image, scenario.id, exported.lost))
+        config = dict(_attributes(image[:], scenario.id, exported.lost))
         checks = list(_checks(scenario, exported.lost))
         if not checks:
             exported.lost.append(f"{scenario.id}: has no check function of theirs; it is left out")
