@@ -4,6 +4,7 @@ No mistake of the model and no broken endpoint or farm raises: the trace says ho
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -41,6 +42,8 @@ from agent_client.trace import (
 
 SILENT = "the model said nothing and called no tool, even after a reminder"
 NOT_MADE = "A call of this reply could not be read, so none of its calls was made."
+_ANSWER_LINE = re.compile(r"(?:^|\n)[ *_]*answer[ *_]*:[ *_]*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[;\n]")
 REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
 
 
@@ -74,6 +77,12 @@ async def play(
     episode = _Episode(model, toolbox, task, limits, person, rules, on_event or _ignore)
     episode.go_on_after(task, begun)
     return await episode.run()
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The words of a message above its answer line, and the values in that line."""
+    found = _ANSWER_LINE.search(text)
+    return (text[: found.start()].rstrip(), text[found.end() :].strip(" *")) if found else (text, "")
 
 
 class _Episode:
@@ -216,10 +225,17 @@ class _Episode:
         return reply
 
     def _answer_of(self, reply: Reply) -> str:
-        """The text that is judged: the last message, or in a conversation everything that the user was told."""
+        """The text that is judged: the last message, or in a conversation everything that the user was told.
+
+        The answer lines of a conversation's messages are one line at its end, each value once.
+        """
         if self._person is None:
             return reply.text
-        return "\n\n".join(turn.text for turn in self._turns if turn.text.strip() and not turn.calls)
+        told = [turn.text for turn in self._turns if turn.text.strip() and not turn.calls]
+        above, lines = zip(*(_parted(text) for text in told), strict=True) if told else ((), ())
+        parts = (part.strip().removeprefix("- ") for line in lines for part in _SEPARATOR.split(line))
+        values = dict.fromkeys(filter(None, parts))
+        return "\n\n".join((*filter(None, above), *([f"Answer: {'; '.join(values)}"] if values else ())))
 
     async def _is_over(self, person: Person) -> bool:
         """Let the person answer, and store the message in the last turn. True if the conversation is over."""

@@ -41,7 +41,7 @@ IN_SQL, IN_PYTHON = "back1_0030", "renew_card"
 SCRIPT = (
     '<tool_call>\n{"name": "find_members", "arguments": {"name": "Ruth Abernathy"}}\n</tool_call>',
     '<tool_call>\n{"name": "renew_card", "arguments": {"member_id": "mem_ruth"}}\n</tool_call>',
-    "The card is good until 5 April 2027.",
+    "The card is renewed.\nAnswer: 5 April 2027",
 )
 GOAL = "Ruth Abernathy speaking. Please renew my library card, and tell me how long it is good for."
 TURNS = EPISODES * len(SCRIPT)

@@ -119,7 +119,7 @@ async def staged(client: FarmClient, runs: Path) -> dict[str, str]:
         await toolbox.call("find_members", {"name": "Ada Lindqvist"})
         await toolbox.call("find_loans", {"member_id": "mem_ada", "status": "open"})
         await toolbox.call("renew_loan", {"loan_id": "loan_0025"})
-    await client.score(lease.instance, "Dune is renewed, until 8 April.")
+    await client.score(lease.instance, "It is renewed.\nAnswer: Dune; 8 April")
     for environment in ("car_rental_branch", "food_bank_of_a_city", "warehouse_of_an_online_shop"):
         await client.launch(environment, count=3)
     own = f"/instances/{lease.instance}"

@@ -51,6 +51,11 @@ _ORDINAL = re.compile(r"(?:^|[^\d:.,/-])\d{1,2}$")
 """A day of the month before its dot, and neither a year nor the minutes of a time."""
 _END = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 
+_FENCE = re.compile(r"^ ?```\w*$", re.MULTILINE)
+_EMPHASIS = re.compile(r"(?<![^\s(\[\"':;])[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?![^\s)\].,;:\"'])")
+"""Marks that only set words off, at the beginning or at the end of some."""
+_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
 
 def folded(text: str) -> str:
     """The text without what does not matter: case, diacritics, kinds of digits, quotes, dashes and spaces, marks."""
@@ -59,6 +64,13 @@ def folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """The same with its capitals."""
+    text = _STRUCK.sub(" ", one_form(text))
+    text = _BESIDE_IDEOGRAPH.sub(" ", text)
+    return _SPACES.sub(" ", _ID.sub("-", _MARKS.sub("", text)).replace("_", " ")).strip()
+
+
+def one_form(text: str) -> str:
+    """The text with one form for digits, letters, quotes and dashes, and with its marks."""
     text = with_few_marks(text)
     text = unicodedata.normalize("NFKC", text.translate(_FRACTIONS).translate(_SAME)).translate(_SAME)
     letters: list[str] = []
@@ -71,9 +83,21 @@ def plain(text: str) -> str:
             letters.append(str(unicodedata.decimal(sign)))
         elif category not in ("Mn", "Cf"):
             letters.append(sign)
-    text = _STRUCK.sub(" ", "".join(letters))
-    text = _BESIDE_IDEOGRAPH.sub(" ", text)
-    return _SPACES.sub(" ", _ID.sub("-", _MARKS.sub("", text)).replace("_", " ")).strip()
+    return "".join(letters)
+
+
+def written(text: str) -> str:
+    """The text with every sign that is no mark of emphasis, with its capitals and lines. A degree is a sign too.
+
+    What nobody writes into a value (a tick, a sign of more or less) stays, and no grammar has a place for it.
+    """
+    text = text.replace("\u00b0", "^")
+    return _SPACES.sub(" ", _EMPHASIS.sub("", _FENCE.sub("", one_form(text)))).strip()
+
+
+def words(text: str) -> list[str]:
+    """The words of a folded text, and its numbers."""
+    return _WORDS.findall(text)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from servers.answer.checks.line_told import demands_a_line
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion, demands_a_line
 from servers.answer.shapes.form import MESSAGE, REASON
 from servers.records import AnswerFormat
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
@@ -17,13 +17,20 @@ _KINDS = {
     "amount": "an amount",
     "count": "a number",
     "date": "a date",
-    "time": "a time",
+    "time": "a time of day",
     "duration": "a duration",
     "name": "a name",
-    "choice": "a choice",
-    "list": "a list",
+    "choice": "a name",
+    "list": "names with commas between, or none",
+    "none": "names with commas between, or none",
     "yes_no": "yes or no",
 }
+"""The form of each value. That there is nothing such is asked for as a list is, which gives nothing away."""
+_ITEMS = {
+    r"\d{4}-\d\d-\d\d": "dates with commas between, or none",
+    r"\d\d:\d\d": "times of day with commas between, or none",
+}
+"""The form of a list, by what its items are."""
 _FRAME = re.compile(r"^Does the (?:answer|report) (?:tell|name|say|give|state|mention) ")
 _HEAD = "Answer in your last message with one JSON object and nothing else. Its keys:"
 _VALUES = "End your last message with this line, with each value in place of its brackets and nothing else:"
@@ -32,7 +39,10 @@ _REASON_ALONE = (
     "If a date, a time or an amount stood in the way of something, end your last message with a line that has it and "
     "nothing else: `Answer: reason: 3 April`."
 )
-_ONLY_THERE = "Values are read from that line alone."
+_ONLY_THERE = (
+    "Values are read from that line alone, and each of them whole: a word or a sign beside it that is not in its "
+    "brackets makes it no value. A date has its day and its month."
+)
 _UNDESCRIBED = "what was asked for"
 
 
@@ -66,7 +76,16 @@ def _place(checkpoint: AnswerCheckpoint, now: datetime) -> str:
     (fact,) = checkpoint.facts
     question = checkpoint.written()
     described = next((_described(question, one, now) for one in question.wanted), "") or _subject(checkpoint)
-    return f"[{_KINDS.get(fact.type, 'a value')}: {described or _UNDESCRIBED}]"
+    return f"[{_kind(fact)}: {described or _UNDESCRIBED}]"
+
+
+def _kind(fact: Fact) -> str:
+    """The form of a fact's value. A list has dates, times or names."""
+    items = [str(value) for value in fact.value] if isinstance(fact.value, tuple) else []
+    for form, words in _ITEMS.items():
+        if items and all(re.fullmatch(form, item) for item in items):
+            return words
+    return _KINDS.get(fact.type, "a value")
 
 
 def _subject(checkpoint: AnswerCheckpoint) -> str:
@@ -85,7 +104,7 @@ def answer_shape(questions: Sequence[AnswerQuestion], now: datetime) -> str:
         for question in questions
         for one in question.wanted
     )
-    keys = [f'- "{one.fact.name}": {_KINDS.get(one.fact.type, "a value")}: {words}' for one, words in asked if words]
+    keys = [f'- "{one.fact.name}": {_kind(one.fact)}: {words}' for one, words in asked if words]
     reason = [f'- "{REASON}": a date, a time or an amount, if one stood in the way of something']
     message = f'- "{MESSAGE}": what else is to be told, in words'
     return "\n".join((_HEAD, *keys, *(reason if demands_a_line(questions) else ()), message))

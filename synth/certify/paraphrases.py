@@ -23,7 +23,7 @@ from servers.text.json_leaves import leaf
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
-from synth.solutions.last_line import HEAD, REASON_HEAD, answers_of, line_of
+from synth.solutions.last_line import HEAD, REASON_HEAD, answers_of
 from synth.solutions.reference_run import ReferenceRun
 
 EVERYDAY = Path(__file__).with_name("everyday.json")
@@ -93,9 +93,10 @@ def _with_lines(words: OtherWords, reference: ReferenceRun) -> OtherWords:
     asked = answers_of(reference.scenario)
     if not any(one.last_line for one in asked):
         return words
-    line = line_of(asked, reference.window.first)
+    _, _, line = reference.answer.rpartition(f"\n{HEAD}")
     return OtherWords(
-        right=tuple(f"{text}\n{line}" for text in words.right), wrong=tuple(f"{HEAD}{text}" for text in words.wrong)
+        right=tuple(f"{text}\n{HEAD}{line}" for text in words.right),
+        wrong=tuple(f"{HEAD}{text}" for text in words.wrong),
     )
 
 

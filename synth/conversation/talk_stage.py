@@ -12,7 +12,6 @@ from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts
 from synth.play.playground import Playground
-from synth.solutions.last_line import judged_by_prose
 from synth.solutions.reference_run import played
 
 CONVERSE = Prompt.load(Path(__file__).with_name("converse.md"))
@@ -64,7 +63,7 @@ def name_of(origin: Scenario) -> str:
 
 def conversation(origin: Scenario, talk: Talk) -> Scenario:
     """The scenario as a conversation: start, checkpoints and reference are the origin's."""
-    return judged_by_prose(origin).model_copy(
+    return origin.model_copy(
         update={
             "id": name_of(origin),
             "title": f"{origin.title}, in conversation",

@@ -12,6 +12,7 @@ from synth.forward.solve_stage import Solved
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, GoBack
 from synth.play.playground import Playground
+from synth.solutions.last_line import judged_by_line
 
 MOST_TOLD = 20
 
@@ -33,6 +34,7 @@ class Certifying:
         solved = made[Solved]
         tried = PlayRecord(model=solved.solver, attempts=len(solved.attempts), passed=solved.passed)
         scenario = drafted(made.environment, made[Idea], made[Checks], solved.solution, tried)
+        scenario = judged_by_line(scenario, self.bundle.environment.description.clock)
         seen = await examine(self.bundle, scenario)
         if seen.certificate is None:
             raise GoBack("checks", _told(seen))

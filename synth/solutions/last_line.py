@@ -1,13 +1,12 @@
 """The last line of a reference answer, with the values that are asked for: "Answer: 42 euros; reason: 22 April".
 
 A scenario has it if each of its questions for the answer can be answered there: they name what one value is of.
-Conversations have none, since what is told in them stands in several messages.
 """
 
 from collections.abc import Sequence
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario, Solution, WeakRun
 from synth.solutions.value_texts import day
@@ -22,7 +21,7 @@ def judged_by_line(scenario: Scenario, clock: str) -> Scenario:
     `clock` is the environment's. A scenario that has the line stays as it is.
     """
     asked = answers_of(scenario)
-    if scenario.persona or not asked or any(one.last_line for one in asked) or not all(map(_fits_a_line, asked)):
+    if not asked or any(one.last_line for one in asked) or not all(map(_fits_a_line, asked)):
         return scenario
     line = line_of(asked, scenario.clock or clock)
     checkpoints = tuple(
@@ -39,7 +38,7 @@ def judged_by_line(scenario: Scenario, clock: str) -> Scenario:
 
 
 def judged_by_prose(scenario: Scenario) -> Scenario:
-    """The scenario with its answer judged wherever it tells something, as in a conversation, and without the line."""
+    """The scenario with its answer judged wherever it tells something, and without the line."""
     if not any(one.last_line for one in answers_of(scenario)):
         return scenario
     checkpoints = tuple(

@@ -112,3 +112,11 @@ async def test_last_words_with_the_signal_end_it() -> None:
 async def test_a_user_who_cannot_go_on_is_not_the_agent_s_doing(url: str, replies: list[Reply | Exception]) -> None:
     trace = await talk(url, Lines(), SimulatedPerson(Lines(*replies), persona="Ada.", task="Borrow Dune."))
     assert (trace.end, trace.turns) == ("infra_error", ())
+
+
+async def test_the_answer_lines_of_a_conversation_are_one_line_at_its_end(url: str) -> None:
+    model = Lines(
+        says("It costs more.\n**Answer:** 240 euros"), says("Room 304.\nAnswer: 240 euros; 304"), says("Bye.")
+    )
+    trace = await talk(url, model, ScriptedPerson(["What does it cost?", "And the room?", "Thanks."]))
+    assert trace.answer == "It costs more.\n\nRoom 304.\n\nBye.\n\nAnswer: 240 euros; 304"

@@ -7,8 +7,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.question import AnswerQuestion
 from servers.answer.vocabulary import TENS, UNITS
 
 _UNIT_WORDS = {value: word for word, value in reversed(UNITS.items())}

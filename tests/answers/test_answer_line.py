@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from servers.answer.checks.line_told import asks_for_a_line
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact, wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from tests.answers.json_forms import forms, is_true

@@ -4,10 +4,10 @@ import json
 from datetime import datetime
 from typing import Literal
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.scenario.answer_shape import answer_shape
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
@@ -27,7 +27,10 @@ def test_a_fact_has_a_key_where_its_question_does_not_tell_it() -> None:
     assert shape("Does the answer name 42 euros: 42 euros?", PRICE) == ["message"]
     assert shape("Does the answer tell forty-two euros, which stands in the way?", PRICE) == ["message"]
     assert shape("Does the answer tell what the seat costs: 42 euros?", PRICE, tell="any") == ["message"]
-    assert shape("Is there one: none?", Fact(name="told_1", type="none")) == ["message"]
+    assert shape("Does the answer tell which are late: none?", Fact(name="told_1", type="none")) == [
+        "told_1",
+        "message",
+    ]
 
 
 @of_each_environment()

@@ -45,9 +45,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
+from servers.answer.question import AnswerQuestion
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 
 HERE = Path(__file__).parent
@@ -68,7 +68,7 @@ PARTS = {
     "line_third": (0.0, 0.0),
     "demanded_first": (0.0, 0.0),
     "demanded_second": (0.0, 0.0),
-    "demanded_third": (0.0, 0.0048),
+    "demanded_third": (0.0, 0.0),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.scenario.answer_shape import answer_shape, task_asking
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
@@ -240,13 +240,18 @@ def test_references_of_the_library_end_with_the_line_and_pass(name: str, record_
     clock = library.environment(name).description.clock
     found = told_by(list(library.scenarios(name).values()))
     for one in found:
-        asked = [k.written() for k in one.checkpoints if isinstance(k, AnswerCheckpoint)]
+        told = [k for k in one.checkpoints if isinstance(k, AnswerCheckpoint) and k.facts]
+        if any(fact.sql for k in told for fact in k.facts):
+            continue  # its values are known when it was played
+        asked = [k.written() for k in told]
         now = datetime.fromisoformat(one.clock or clock)
         above, head, line = one.reference().answer.partition("\nAnswer: ")
         assert head, one.id
         assert line, one.id
         assert all(told.holds for told in verdicts(asked, one.reference().answer, now)), one.id
         assert not any(told.holds for told in verdicts(asked, above, now)), one.id
+        if one.persona is not None:
+            continue  # whoever plays the user tells the task by and by
         assert "[" in task_asking(one, clock) or "reason: 3 April" in task_asking(one, clock), one.id
     record_property(f"{name}: scenarios with the last line", str(len(found)))
     assert found

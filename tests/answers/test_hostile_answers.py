@@ -12,7 +12,7 @@ JUDGED = """
 import sys
 from datetime import datetime
 from servers.answer.shapes.form import LONGEST, LONGEST_PER_FACT
-from servers.answer.checks.question import AnswerQuestion
+from servers.answer.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import LONGEST_VALUE, Fact

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.scenario.answer_shape import answer_shape
 from servers.scenario.checkpoints.answer import AnswerCheckpoint

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 
 NOW = datetime.fromisoformat("2026-02-11 08:00:00")
 FREEZE = "Does the answer tell up to which day Amina Tariq's membership is then frozen: 31 October?"

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
+from servers.answer.question import AnswerQuestion
 
 NOW = datetime.fromisoformat("2026-03-16 09:00:00")
 DAY = {"type": "date", "value": "2026-04-16"}

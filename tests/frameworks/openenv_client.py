@@ -24,7 +24,7 @@ def main(url: str) -> None:
         tools = [tool.name for tool in worker.list_tools()]
         steps = [worker.step(CallToolAction(tool_name=tool, arguments=arguments)) for tool, arguments in CALLS]
         count = worker.state().step_count
-        words = {"text": "I renewed Dune. It is due on 8 April 2026."}
+        words = {"text": "I renewed it.\nAnswer: Dune; 8 April 2026"}
         last = worker.step(CallToolAction(tool_name="answer", arguments=words))
         idle = idler.step({"type": "call_tool", "tool_name": "answer", "arguments": {"text": "Nothing."}})
     told = {

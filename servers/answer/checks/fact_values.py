@@ -1,20 +1,18 @@
 """Whether a value of an answer is a fact's own, another fact's, one that the task gives, or the present moment."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from servers.answer.checks.question import content_words
 from servers.answer.checks.told import FactTold
 from servers.answer.expected_fact import READ_AS
 from servers.answer.extraction import mentions
 from servers.answer.measures import factor_between
 from servers.answer.mention import Day, Mention
+from servers.answer.question import content_words
 from servers.answer.text import folded
-from servers.answer.vocabulary import CURRENCY_OF
 
 TODAY = frozenset(
     [
@@ -61,15 +59,8 @@ class FactValues(FactTold):
 
     def fits(self, mention: Mention) -> bool:
         """Whether it is a right value."""
-        if self.question.last_line and self._is_of_another_currency(mention):
-            return False
         read = self._in_the_unit_asked(mention)
         return any(self.one.fits(read, value, self.reply.now) for value in self.one.values)
-
-    def _is_of_another_currency(self, mention: Mention) -> bool:
-        """Whether an amount is told in a currency that the question's own value does not have."""
-        asked, told = self.question.currencies, CURRENCY_OF.get(mention.unit)
-        return self.one.fact.type == "amount" and bool(asked and told) and not asked & (told or set())
 
     def _in_the_unit_asked(self, mention: Mention) -> Mention:
         """A number of another unit than the one asked for, as a number of that one: 0.64 kg are 640 g."""
@@ -132,13 +123,6 @@ class FactValues(FactTold):
 def given_mentions(text: str, now: datetime) -> tuple[Mention, ...]:
     """The values of a text that is given: the same ones are asked about for each fact of each answer."""
     return tuple(mentions(folded(text), now))
-
-
-def is_given(mention: Mention, texts: Iterable[str], now: datetime) -> bool:
-    """Whether some texts have a value, in any form."""
-    return any(
-        one.type == mention.type and is_same(one, mention) for text in texts for one in given_mentions(text, now)
-    )
 
 
 def is_same(one: Mention, other: Mention) -> bool:

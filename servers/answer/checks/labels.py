@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from servers.answer.checks.question import (
+from servers.answer.checks.reply import FoldedReply
+from servers.answer.expected_fact import READ_AS, ExpectedFact
+from servers.answer.names import occurrences, root, stem
+from servers.answer.question import (
     AnswerQuestion,
     codes,
     content_words,
@@ -11,9 +14,6 @@ from servers.answer.checks.question import (
     letters,
     topic,
 )
-from servers.answer.checks.reply import FoldedReply
-from servers.answer.expected_fact import READ_AS, ExpectedFact
-from servers.answer.names import occurrences, root, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
 

@@ -9,20 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from servers.answer.checks.fact_values import is_given
 from servers.answer.checks.labels import Asked, Place
 from servers.answer.checks.names import NameTold
-from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.checks.rivals import is_stranger, rivals
 from servers.answer.checks.values import ValueTold
-from servers.answer.checks.yes_no import tells_none, tells_side
 from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.names import named, root, stem
+from servers.answer.question import AnswerQuestion, FactVerdict
 from servers.answer.shapes.answer_line import (
     AnswerLine,
     is_reason,
-    misplaced_word,
     says_none,
     strange_word,
     words_of,
@@ -39,22 +36,6 @@ def asks_for_a_line(questions: Sequence[AnswerQuestion]) -> bool:
     """Whether each value that is asked for has a question in words of its own. A reason is told above the line."""
     asked = [question for question in questions if question.wanted and question.tell == "all"]
     return bool(asked) and all(_has_a_part(question) for question in asked)
-
-
-def demands_a_line(questions: Sequence[AnswerQuestion]) -> bool:
-    """Whether an answer without a last line tells nothing."""
-    return any(question.last_line for question in questions)
-
-
-def stranger_in_reason(part: FoldedReply, question: AnswerQuestion, asked: Sequence[Asked]) -> str:
-    """The first word of a reason in the last line that is neither its value nor a word of the task or the refusal."""
-    values = [
-        found.place
-        for found in part.mentions
-        if is_given(found, question.given, part.now) or any(one.fits_any(found, part.now) for _, one in asked)
-    ]
-    words = words_of(question.asked, *question.given, *(str(value) for one in question.wanted for value in one.values))
-    return strange_word(part.folded, values, words, is_why=True)
 
 
 def _has_a_part(question: AnswerQuestion) -> bool:
@@ -96,10 +77,6 @@ class LineTold:
             yield "it has no part of the answer's last line"
             return
         reply = self._read(part, (one,))
-        if one.fact.type in ("yes_no", "none"):
-            yield from self._faults_of_a_side(reply, question, one)
-            yield from self._told_beside(question, one)
-            return
         told = _told(reply, one, question, [(question, one)])
         if isinstance(told, ValueTold):
             right = [found for found in told.there if told.fits(found)]
@@ -110,10 +87,6 @@ class LineTold:
         strange = strange_word(reply.folded, values, self._words(question), is_none=is_none)
         if strange:
             yield f"{strange!r} stands in the answer's last line, which has the value and nothing else"
-        is_time = one.fact.type in ("date", "time")
-        misplaced = question.last_line and misplaced_word(reply.folded, values, question.subject, is_time=is_time)
-        if misplaced:
-            yield f"{misplaced!r} stands in the answer's last line where the question has no such word"
         if not (is_none and not reply.mentions and says_none(reply.folded)):
             yield from told.faults()
         if UNSURE.search(self.reply.folded):
@@ -121,25 +94,9 @@ class LineTold:
         yield from self._told_beside(question, one)
         yield from self._told_above(question, one)
 
-    def _faults_of_a_side(self, reply: FoldedReply, question: AnswerQuestion, one: ExpectedFact) -> Iterator[str]:
-        """Why a part does not tell yes or no, or that there is nothing such, if it does not."""
-        is_none = one.fact.type == "none"
-        strange = strange_word(reply.folded, (), self._words(question), is_none=is_none, is_side=not is_none)
-        if strange:
-            yield f"{strange!r} stands in the answer's last line, which has the value and nothing else"
-        said = (tells_none if is_none else tells_side)(reply, one)
-        if not said.holds:
-            yield said.why.removeprefix(f"{one.fact.name}: ")
-        if UNSURE.search(self.reply.folded):
-            yield "it is not sure"
-
     def _words(self, question: AnswerQuestion) -> frozenset[str]:
-        """The words that may stand beside a value: of its question, and of the task if several values are told.
-
-        Where the line is demanded, the agent was told its form: the words of the task have no place in it.
-        """
-        has_labels = len(self._own) > 1 and not question.last_line
-        return words_of(question.subject) | words_of_task(question.given if has_labels else ())
+        """The words that may stand beside a value: of its question, and of the task if several values are told."""
+        return words_of(question.subject) | words_of_task(question.given if len(self._own) > 1 else ())
 
     def _named(self, reply: FoldedReply, one: ExpectedFact) -> list[Place]:
         """Where a part names a fact's own values."""
@@ -168,11 +125,6 @@ class LineTold:
             else:
                 left.append(part)
         return left
-
-    @property
-    def reason(self) -> str:
-        """What the line says of reasons: the parts that begin so, and those that have no other value."""
-        return "; ".join((*(part for part in self.line.parts if is_reason(part)), *self._left_over))
 
     @cached_property
     def _has_reasons(self) -> bool:
@@ -217,8 +169,6 @@ class LineTold:
     def _may_tell(self, part: str, one: ExpectedFact, question: AnswerQuestion) -> bool:
         """Whether a part has a value of a fact's type, or nothing that is a value."""
         reply = self._read(part, (one,))
-        if one.fact.type in ("yes_no", "none"):
-            return not reply.mentions
         if one.fact.type not in READ_AS:
             names = (*one.values, *one.confusable)
             return not reply.mentions or any(named(reply.folded, str(name)) for name in names)
@@ -227,14 +177,12 @@ class LineTold:
 
     def _told_beside(self, question: AnswerQuestion, one: ExpectedFact) -> Iterator[str]:
         """What the other parts of the line tell in a value's place, or take back."""
-        if question.last_line and not self._has_reasons:
-            yield from self._strange_beside(question)
         reasons = [part for part in self.line.parts if is_reason(part)]
         for part in (*self._left_over, *reasons):
             reply = self._read(part, tuple(other for _, other in self._asked))
             if reply.corrections:
                 yield "it takes back what it tells"
-            if one.fact.type in ("list", "yes_no", "none"):
+            if one.fact.type == "list":
                 continue
             told = _told(reply, one, question, self._asked)
             if isinstance(told, ValueTold):
@@ -243,17 +191,6 @@ class LineTold:
                 yield from (f"it also tells {reply.said(found)!r}" for found in others)
             else:
                 yield from told.others_told([str(value) for value in one.values], self._named(reply, one))
-
-    def _strange_beside(self, question: AnswerQuestion) -> Iterator[str]:
-        """Words in the other parts of the line that nobody asked for. Reasons have those of the refusal."""
-        for part in self._left_over:
-            strange = strange_word(self._read(part, ()).folded, (), self._words(question))
-            if strange:
-                yield f"{strange!r} stands in the answer's last line, which has the value and nothing else"
-        for part in self.line.parts:
-            strange = is_reason(part) and stranger_in_reason(self._read(part, ()), question, self._asked)
-            if strange:
-                yield f"{strange!r} stands beside the reason, which is a value and what it is of"
 
     def _told_above(self, question: AnswerQuestion, one: ExpectedFact) -> Iterator[str]:
         """What the words above the line tell in a value's place: one that it is confused with."""

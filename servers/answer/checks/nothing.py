@@ -4,10 +4,10 @@ import itertools
 import re
 
 from servers.answer.checks.fact_values import FactValues
-from servers.answer.checks.question import content_words, topic
 from servers.answer.fact import MEASURES
 from servers.answer.mention import Mention
 from servers.answer.names import stem
+from servers.answer.question import content_words, topic
 
 _NOTHING = re.compile(r"\b(?:nothing|none)((?: \w+| 's){1,3})")
 _THERE_IS_NO = re.compile(

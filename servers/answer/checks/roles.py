@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from servers.answer.checks.fact_values import is_same
-from servers.answer.checks.question import AnswerQuestion, content_words
 from servers.answer.checks.reply import BREAK, FoldedReply
 from servers.answer.mention import Mention
-from servers.answer.text import Text, folded
+from servers.answer.question import AnswerQuestion, content_words
+from servers.answer.text import Text
 
 _DAY = r"(?: (?:the|on|and including|including|at|\w+day,?))* ?$"
 _START = re.compile(
@@ -23,10 +22,6 @@ _ASKED_END = re.compile(r"\b(?:(?:until|till|up to|by) (?:when|which)|last day)\
 _NOT = re.compile(r"\bnot\b|n't\b|\bnever\b|\bno\b|\bcannot\b|\b(?:must|has to|have to) wait\b")
 _END_OF_IT = re.compile(r"\b(?:ends?|over|expired?|expires|lapses?|run out|stop|finish(?:ed)?|closed?)\b")
 """Of what does not end until then, then is the end; of anything else that is not until then, it is the start."""
-_OF_A_START = re.compile(
-    r"\b(?:from|since|before|after|earlier|early|begins?|starts?|planned|not until|open(?:ed|s)?)\b"
-)
-_OF_AN_END = re.compile(r"\b(?:until|till|by|ends?|ended|deadline|due|expire[sd]?|over|latest|last|late|had to)\b")
 REACH = 60
 """So many characters before a date or a time say whether something starts or ends there."""
 
@@ -38,23 +33,12 @@ def plays_another_part(reply: FoldedReply, question: AnswerQuestion, mention: Me
         return True
     for text in question.given:
         given = _reply_of(text, reply.now)
-        alike = [other for other in given.mentions if _are_alike(other, mention)]
-        same = [other for other in alike if other.values & mention.values]
-        if question.last_line:
-            same = [other for other in alike if is_same(other, mention)]
+        same = [other for other in given.mentions if _are_alike(other, mention) and other.values & mention.values]
         if same and _is_turned(reply, given, mention, same):
             return True
         if same and _is_exchanged(reply, given, mention, same, is_reason=question.tell == "any"):
             return True
     return False
-
-
-def has_no_such_side(reply: FoldedReply, question: AnswerQuestion) -> bool:
-    """Whether a reason is told as a start or an end, where the refusals speak of no such thing."""
-    refusals = folded(" ".join(question.given[1:]))
-    sides = {_side(reply, mention) for mention in reply.mentions if mention.type in ("date", "time")}
-    speaks_of = {"start": _OF_A_START, "end": _OF_AN_END}
-    return bool(refusals) and any(side in sides and not words.search(refusals) for side, words in speaks_of.items())
 
 
 def _is_turned(reply: FoldedReply, given: FoldedReply, mention: Mention, same: Sequence[Mention]) -> bool:

@@ -6,13 +6,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from servers.answer.checks.labels import Place
-from servers.answer.checks.question import AnswerQuestion, content_words, letters, topic
 from servers.answer.checks.reply import BREAK, FoldedReply
 from servers.answer.fact import FactType
 from servers.answer.kinds import other_kind
 from servers.answer.measures import MEASURES
 from servers.answer.mention import Mention
 from servers.answer.names import root, stem
+from servers.answer.question import AnswerQuestion, content_words, letters, topic
 from servers.answer.stance import NO_OBSTACLE
 from servers.answer.text import folded, plain
 from servers.answer.vocabulary import word_set

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from servers.answer.checks.labels import Asked, Place, is_of_another
-from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.question import AnswerQuestion, FactVerdict
 from servers.answer.stance import UNDECIDED, UNSURE
 
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from servers.answer.acts import is_another_act
+from servers.answer.checks.acts import is_another_act
 from servers.answer.checks.disputes import disputes
 from servers.answer.checks.fact_values import TODAY, FactValues, given_mentions
 from servers.answer.checks.labels import Place, is_labelled, is_of_a_stranger
 from servers.answer.checks.nothing import is_nothing_such, tells_zero
-from servers.answer.checks.question import content_words, label_words, topic
 from servers.answer.checks.reply import parts
 from servers.answer.checks.rivals import ONE
 from servers.answer.checks.roles import plays_another_part
@@ -16,6 +15,7 @@ from servers.answer.checks.subjects import is_said_of_another
 from servers.answer.expected_fact import READ_AS
 from servers.answer.mention import Mention
 from servers.answer.names import occurrences, root, stem
+from servers.answer.question import content_words, label_words, topic
 
 _ONLY = re.compile(r"\b(?:just|only|number|nur|solo) $")
 _UNTIL = re.compile(

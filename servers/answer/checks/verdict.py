@@ -3,8 +3,8 @@
 Telling is exclusive. An answer that also tells another value of the type, lists candidates, hedges, takes back
 what it told or is longer than a person would write does not tell the fact, whatever else it holds.
 
-Where an answer ends with a line "Answer: 42 euros", the values that were asked for are told there and nowhere else.
-Questions may demand that line. An answer without it then tells nothing, and free text is not judged at all.
+Questions may demand a last line "Answer: 42 euros". Its parts are then read whole, and free text is not judged at all
+(`servers.answer.line`). All else on this page is about free text, for scenarios that do not demand the line.
 """
 
 import re
@@ -12,22 +12,21 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from servers.answer.checks.labels import Asked
-from servers.answer.checks.line_told import LineTold, asks_for_a_line, demands_a_line, stranger_in_reason
+from servers.answer.checks.line_told import LineTold, asks_for_a_line
 from servers.answer.checks.names import NameTold
-from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.checks.rivals import strangers
-from servers.answer.checks.roles import has_no_such_side
 from servers.answer.checks.values import ValueTold
 from servers.answer.checks.yes_no import tells_none, tells_side
 from servers.answer.expected_fact import READ_AS, ExpectedFact
+from servers.answer.line.demanded import DemandedAnswer, DemandedTold
 from servers.answer.names import occurrences
+from servers.answer.question import AnswerQuestion, FactVerdict, demands_a_line
 from servers.answer.shapes.answer_line import read_line
 from servers.answer.shapes.form import LONGEST_SENTENCE, REASON, Form, read_form, unreadable
 from servers.answer.stance import UNDECIDED
 from servers.answer.text import Text, folded
 
-NO_LINE = "the answer has no last line that begins with 'Answer:', where its values stand"
 _CHOICE = re.compile(r"\b(?:or|oder|either)\b")
 
 
@@ -46,62 +45,44 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
     if problem:
         return [FactVerdict(False, problem) for _ in questions]
     text = folded(answer)
+    if is_demanded:
+        told = _demanded(questions, answer, form, now)
+        return [_kept(question, text) or told.verdict(question) for question in questions]
     reply = FoldedReply(Text.of(form.text), now, tuple(one for _, one in asked))
     if reply.longest_sentence > LONGEST_SENTENCE:
         problem = f"a sentence has {reply.longest_sentence} characters; a person would write {LONGEST_SENTENCE} at most"
         return [FactVerdict(False, problem) for _ in questions]
-    line = read_line(answer) if form.submitted is None and (is_demanded or asks_for_a_line(questions)) else None
-    told = None if line is None else LineTold(line, reply, questions)
+    line = read_line(answer) if form.submitted is None and asks_for_a_line(questions) else None
+    told_by_line = None if line is None else LineTold(line, reply, questions)
     return [
-        FactVerdict(False, f"it tells {word!r}, which nobody may be told")
-        if (word := _secret(question, text))
-        else _demanded(question, told, reply, form, asked)
-        if is_demanded and question.wanted
-        else told.verdict(question)
-        if told and question.wanted and question.tell == "all"
-        else _verdict(question, reply, form, asked)
+        _kept(question, text)
+        or (
+            told_by_line.verdict(question)
+            if told_by_line and question.tell == "all"
+            else _verdict(question, reply, form, asked)
+        )
         for question in questions
     ]
 
 
-def _demanded(
-    question: AnswerQuestion, told: LineTold | None, reply: FoldedReply, form: Form, asked: Sequence[Asked]
-) -> FactVerdict:
-    """Whether an answer tells what is asked where the question demands it: in its last line, or under its key."""
-    keys = form.submitted or {}
-    missing = next((one.fact.name for one in question.wanted if one.fact.name not in keys), "")
-    if form.submitted is None and told is None:
-        verdict = FactVerdict(False, NO_LINE)
-    elif question.tell == "any":
-        verdict = _reason(question, told.reason if told else keys.get(REASON, ""), reply, asked)
-    elif told:
-        verdict = told.verdict(question)
-    else:
-        verdict = FactVerdict(False, f"{missing}: no key") if missing else _verdict(question, reply, form, asked)
-    return verdict
+def _kept(question: AnswerQuestion, text: str) -> FactVerdict | None:
+    """The verdict on a question that only wants something kept silent, or on a text that does not keep it."""
+    word = next((word for word in question.silent if any(True for _ in occurrences(text, word))), "")
+    if word:
+        return FactVerdict(False, f"it tells {word!r}, which nobody may be told")
+    return None if question.wanted else FactVerdict(True)
 
 
-def _reason(question: AnswerQuestion, text: str, reply: FoldedReply, asked: Sequence[Asked]) -> FactVerdict:
-    """Whether a part of the last line, or what stands under its key, tells one of several reasons."""
-    if not text:
-        return FactVerdict(False, "no reason stands where the values stand")
-    part = FoldedReply(Text.of(text), reply.now, reply.wanted)
-    strange = stranger_in_reason(part, question, asked)
-    if strange:
-        return FactVerdict(False, f"{strange!r} stands beside the reason, which is a value and what it is of")
-    if has_no_such_side(part, question):
-        return FactVerdict(False, "the reason is told as a start or an end, which it is not")
-    return _verdict(question, part, Form(text), asked)
-
-
-def _secret(question: AnswerQuestion, text: str) -> str:
-    """A word that nobody may be told, and that a text has."""
-    return next((word for word in question.silent if any(True for _ in occurrences(text, word))), "")
+def _demanded(questions: Sequence[AnswerQuestion], answer: str, form: Form, now: datetime) -> DemandedTold:
+    """What an answer tells where its last line is demanded: there, or under its keys."""
+    if form.submitted is None:
+        line = DemandedAnswer.of(answer)
+        return DemandedTold(line, line.above if line else "", questions, now)
+    keys = {name: text for name, text in form.submitted.items() if name not in form.crowded}
+    return DemandedTold(None, form.text, questions, now, keys, keys.get(REASON, ""))
 
 
 def _verdict(question: AnswerQuestion, reply: FoldedReply, form: Form, asked: Sequence[Asked]) -> FactVerdict:
-    if not question.wanted:
-        return FactVerdict(True)
     seen: list[FactVerdict] = []
     for one in question.wanted:
         if form.submitted is not None and (one.fact.name in form.submitted or not reply.folded):

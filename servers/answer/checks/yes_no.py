@@ -2,10 +2,10 @@
 
 import re
 
-from servers.answer.checks.question import FactVerdict
 from servers.answer.checks.reply import FoldedReply, sentences
 from servers.answer.expected_fact import ExpectedFact
 from servers.answer.names import named
+from servers.answer.question import FactVerdict
 from servers.answer.stance import DOUBT, REFUSAL
 
 _YES = ["yes", "yep", "yeah", "yup", "ja", "oui", "si", "true", "indeed", "certainly", "correct", "jawohl"]

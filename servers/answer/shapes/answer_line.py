@@ -6,7 +6,6 @@ question, nor one that stands around any value says that the value is of somethi
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from servers.answer.measures import MEASURES
@@ -34,25 +33,9 @@ _SAME = (
 )
 """Words of questions, and others that say the same of a value."""
 _NONE = word_set("no none nothing zero nil")
-_SIDES = word_set("yes no not yet")
-_REASON = word_set(
-    "reason reasons because why not no before until till from after since earliest latest first last possible can "
-    "could cannot can't couldn't may must only already yet due overdue early late still way stands stood required "
-    "allowed"
-)
-"""Words that may stand beside a reason: it says until when, or from when, something cannot be done."""
 _REASON_HEAD = re.compile(r"(?:the )?(?:\w+ ){0,2}?(?:reasons?|because|why|in the way)\b")
 """How a part of the line begins that has a reason: "reason: 3 April", "not done because of 3 April"."""
 _HEDGES = word_set("or about around roughly maybe perhaps nearly almost either")
-_VALUE = "\0"
-_ARTICLES = word_set("the a an")
-_PREPOSITIONS = word_set("in at on for to of by with from since after before until till through under over without")
-_AT_VALUE = {True: word_set("on at in of"), False: word_set("at to of for")}
-"""The prepositions that may stand right before a time, and before another value, whatever the question."""
-_END = "how long|last day|last until|until|up to|ends?|expires|run out|kept|valid|good|due"
-_START = "first day|begins?|starts?"
-_ASKS_FOR = {"until": _END, "till": _END, "through": _END, "by": "due|back|deadline|latest", "from": _START}
-"""Other words of a question that ask for a time with a preposition."""
 _QUALIFIERS = word_set("before after least most too much more less up over under above below only not never some if")
 """Words that may stand beside a value if its question has them, and not because the task has them."""
 _OF_THE_US = re.compile(r"\bus(?= ?\$?$)")
@@ -97,17 +80,13 @@ def strange_word(
     asked: Collection[str],
     *,
     is_none: bool = False,
-    is_side: bool = False,
-    is_why: bool = False,
 ) -> str:
     """The first word of a folded part of the line that has no place beside its values, or an empty text.
 
-    `asked` are the words of the question. `is_none`: that there is nothing is a right value. `is_side`: the value is
-    yes or no. `is_why`: the value is a reason.
+    `asked` are the words of the question. `is_none`: that there is nothing is a right value.
     """
     known = _known(asked)
-    for words, is_so in ((_NONE, is_none), (_SIDES, is_side), (_REASON, is_why)):
-        known = known | words if is_so else known
+    known = known | _NONE if is_none else known
     roots = {root(stem(word)) for word in known}
     for text in _outside(part, values):
         sign = _SIGN.search(text)
@@ -118,36 +97,6 @@ def strange_word(
             if word in _HEDGES or not (word in known or is_form):
                 return word
     return ""
-
-
-def misplaced_word(part: str, values: Iterable[Span], subject: str, *, is_time: bool) -> str:
-    """The first preposition of a part of the line that the question does not have at such a place, or an empty text.
-
-    "16 in Zagreb" is something else than what is left after the parcel to Zagreb, and "after 15 May" no 15 May.
-    `subject` is the question without its value. `is_time`: the value is a date or a time.
-    """
-    asked = set(_in_pairs(subject))
-    for first, second in _in_pairs(_VALUE.join(_outside(part, values))):
-        if second == _VALUE:
-            if first in _AT_VALUE[is_time] or (is_time and _is_asked_by(first, subject)):
-                continue
-        elif (first, second) in asked or first not in _PREPOSITIONS:
-            continue
-        if first in _PREPOSITIONS:
-            return first
-    return ""
-
-
-def _in_pairs(text: str) -> list[tuple[str, str]]:
-    """Each word of a text with the next one, articles left out."""
-    words = [word for word in re.findall(rf"{_VALUE}|{_TOKEN.pattern}", text) if word not in _ARTICLES]
-    return list(pairwise(words))
-
-
-def _is_asked_by(preposition: str, subject: str) -> bool:
-    """Whether a question asks for a time with a preposition: "until when", or "how long" for "until"."""
-    words = _ASKS_FOR.get(preposition, "(?!)")
-    return re.search(rf"\b(?:{preposition} (?:and including )?(?:when|which|what)|{words})\b", subject) is not None
 
 
 def _known(asked: Collection[str]) -> frozenset[str]:

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import READ_AS, ExpectedFact, wanted
 from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Cell, Fact, Word
+from servers.answer.question import AnswerQuestion, FactVerdict
 from servers.errors import BrokenQuery, QueryError, RequestError
 from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun, StateReader
 

@@ -203,6 +203,11 @@ class AnswerQuestion:
         return self.words & {stem(word) for name in names for word in letters(name)}
 
 
+def demands_a_line(questions: Sequence[AnswerQuestion]) -> bool:
+    """Whether an answer without a last line tells nothing."""
+    return any(question.last_line for question in questions)
+
+
 class TaskOrder(NamedTuple):
     """One of the things that a text asks for: to be done, or to be told."""
 

@@ -1,0 +1,150 @@
+"""Words of a question beside its value: "the deposit is 120 euros", "10 pulleys are left", "until 3 April".
+
+A value may stand alone. What stands beside it must be the question's own words in their own order, from where they
+begin or to where they end. Anything else could say that the value is of something else, or doubt it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from servers.answer.names import root, stem
+from servers.answer.text import words
+from servers.answer.vocabulary import word_set
+
+_ASKS = re.compile(
+    r"(?:(?:until|till|up to|by|from|since|on|at|in|for|to|through|with) )?"
+    r"(?:how (?:many|much|often|long|high|far|large|heavy|old)|what|which|whose|whom|who|when|where|whether)\b"
+    r"(?: (?=[^\W\d_]))?"
+)
+"""How a question asks: "until when", "how many"."""
+_NUMBER_OF = re.compile(r"^the number of ")
+_ARTICLES = word_set("the a an")
+_VERBS = word_set(
+    "is are was were be been has have had will would can could may might must shall should do does did comes come "
+    "came goes go makes make takes take stands stand costs cost runs run ends end begins begin gets get"
+)
+_COPULAS = word_set("is are was were")
+_PREPOSITIONS = word_set(
+    "in at on for to of by with from since after before until till through under over without into about between "
+    "as than that who which whose where when while and or"
+)
+_IT = (("it", "is"), ("it's",), ("that", "is"), ("that's",), ("it", "was"), ("that", "makes"), ("there", "are"))
+_IT_ALSO = (("there", "is"), ("it", "comes", "to"), ("exactly",), ("in", "all"), ("in", "total"), ("altogether",))
+_ENDS = (
+    r"\b(?:how long|last day|last until|until|up to|ends?|expires?|run out|kept|valid|good|due|latest|deadline|back)\b"
+)
+_STARTS = r"\b(?:first day|begins?|starts?|from|since|earliest)\b"
+_SIDES = {
+    "until": _ENDS,
+    "till": _ENDS,
+    "up to": _ENDS,
+    "through": _ENDS,
+    "by": r"\b(?:by|due|back|deadline|latest|last day)\b",
+    "from": _STARTS,
+    "since": r"\bsince\b",
+}
+"""Words of a question that asks for the end or the start of something, by what may stand before its value."""
+_PLAIN_SIDES = {"date": ("on", "on the"), "time": ("at",)}
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """The words of a question without its value, folded."""
+
+    subject: str
+    type: str
+
+    def allows(self, before: str, after: str) -> bool:
+        """Whether the words around a value are the question's own."""
+        return self._leads(before) and self._follows(after)
+
+    @cached_property
+    def _ask(self) -> re.Match[str] | None:
+        return _ASKS.match(self.subject)
+
+    @cached_property
+    def _rest(self) -> tuple[str, ...]:
+        """The roots of the words behind "how many", without articles."""
+        return _roots(_NUMBER_OF.sub("", self.subject[self._ask.end() :] if self._ask else self.subject))
+
+    @cached_property
+    def _first_preposition(self) -> int:
+        return next((at for at, word in enumerate(self._rest) if word in _PREPOSITIONS), len(self._rest))
+
+    def _leads(self, before: str) -> bool:
+        text = before.strip().rstrip(":").strip()
+        if not text:
+            return not before.strip()
+        side = next((one for one in (*_SIDES, *_plain(self.type)) if text == one or text.endswith(f" {one}")), "")
+        if side and self._is_side(side):
+            text = text.removesuffix(side).strip()
+        return not text or self._is_quote(text, is_before=True)
+
+    def _is_side(self, side: str) -> bool:
+        if self.type not in ("date", "time"):
+            return False
+        if side in _plain(self.type):
+            return True
+        return re.search(_SIDES[side], self.subject) is not None
+
+    def _follows(self, after: str) -> bool:
+        text = after.strip()
+        return not text or self._is_quote(text, is_before=False)
+
+    def _is_quote(self, text: str, *, is_before: bool) -> bool:
+        if is_before and text.strip() == self.subject:
+            return True
+        if re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:-“”"):
+            return False
+        told = _roots(text)
+        if is_before and len(told) > 1 and told[0] in ("it", "that"):
+            told = told[1:]
+        plain = tuple(words(text))
+        if plain in _IT or plain in _IT_ALSO:
+            return True
+        if not told:
+            return is_before and len(plain) == 1  # an article
+        if is_before and len(told) > 1 and told[-1] in _COPULAS and self._is_run(told[:-1]):
+            return True
+        return self._is_run(told)
+
+    def _is_run(self, told: tuple[str, ...]) -> bool:
+        """Whether words are of the question's head, or its beginning, its end, or both with the middle left out."""
+        rest = self._rest
+        if not Counter(told) - Counter(rest[: self._first_preposition]):
+            return True
+        shared = _shared(told, rest)
+        return any(self._is_end(told[cut:]) for cut in range(shared + 1))
+
+    def _is_end(self, told: tuple[str, ...]) -> bool:
+        """Whether words end the question from a place where a thought begins: its verb, or its first preposition."""
+        at = len(self._rest) - len(told)
+        if not told:
+            return True
+        if at < 0 or self._rest[at:] != told:
+            return False
+        return at <= self._first_preposition or told[0] in _ROOTS_OF_VERBS
+
+
+def _plain(type_: str) -> tuple[str, ...]:
+    return _PLAIN_SIDES.get(type_, ())
+
+
+def _roots(text: str) -> tuple[str, ...]:
+    return tuple(_root(word) for word in words(text) if word not in _ARTICLES)
+
+
+def _root(word: str) -> str:
+    return word if word in _COPULAS else root(stem(word))
+
+
+def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
+    """How many words two texts have in common at their beginning."""
+    pairs = enumerate(zip(told, rest, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(told), len(rest)))
+
+
+_ROOTS_OF_VERBS = frozenset(map(_root, _VERBS))
