@@ -26,13 +26,26 @@ def bench(
     scaled: Annotated[
         bool, typer.Option("--scale", help="Check what many instances cost, instead; exit code 1 when one misses.")
     ] = False,
+    official: Annotated[
+        bool, typer.Option("--official", help="Play the truths of BFCL v4 beside the official code, instead.")
+    ] = False,
+    clone: Annotated[Path | None, typer.Option("--tau-bench", help="With --official: your clone, also played.")] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where the table and the plot go.")] = Path("bench-results"),
 ) -> None:
     """Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG)."""
-    if not scaled and find_spec("matplotlib") is None:
+    if clone is not None and not official:
+        raise RequestError("--tau-bench needs --official")
+    if not scaled and not official and find_spec("matplotlib") is None:
         raise RequestError("the plot needs matplotlib, which is not installed: pip install 'envfarm[bench]'")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+        if official:
+            from bench.official import measured as beside_the_official_code
+
+            text = beside_the_official_code(Path(scratch), clone, _tell)
+            (folder / "official.md").write_text(text + "\n", encoding="utf-8")
+            out.print(text, markup=False, soft_wrap=True)
+            return
         if scaled:
             checks = scale.checked(Path(scratch), scale.SMALL if quick else scale.FULL, _tell)
             text = scale.page(checks)

@@ -1,17 +1,16 @@
-"""The truths of public benchmarks over a farm, beside the official code in process: `python -m bench.official --help`.
+"""The truths of public benchmarks over a farm, beside the official code in process: `farm bench --official`.
 
 Both play all truths of BFCL v4 and of tau-bench's test splits, and judge each. The farm answers over MCP, with the
 calls in guests and the state in SQLite. Upstream's code runs in one process, without a server, with objects in memory.
 """
 
-import argparse
 import asyncio
 import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -19,10 +18,11 @@ from typing import Any, NamedTuple
 from agent_client.wire import shared_http
 from registry.client import FarmClient, LeasedInstance, every_item
 from registry.farm import Options, running
+from servers.errors import RequestError
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.official import OfficialCheckpoint
 from servers.scenario.scenario import Scenario
-from synth.interop.benchmarks.bfcl import bfcl, bfcl_source, categories
+from synth.interop.benchmarks.bfcl import INSTALL, bfcl, bfcl_source, categories
 from synth.interop.benchmarks.bundle_writer import write
 from synth.interop.benchmarks.clone import Clone
 from synth.interop.benchmarks.tau_bench import tau_bench
@@ -55,7 +55,7 @@ from tau_bench.envs.retail.env import MockRetailDomainEnv
 from tau_bench.types import Action
 begin, used, passed, tasks = time.perf_counter(), time.process_time(), 0, 0
 for kind in (MockRetailDomainEnv, MockAirlineDomainEnv):
-    env = kind(user_strategy="human", task_split="test")
+    env = kind(user_strategy="human", task_split="test", task_index=0)
     env.user = types.SimpleNamespace(step=lambda _: "", get_total_cost=lambda: 0)
     for task in env.tasks:
         env.task, env.data, env.actions = task, env.data_load_func(), []
@@ -139,32 +139,39 @@ async def _scenarios(client: FarmClient, environment: str) -> Sequence[Any]:
     return await every_item(lambda offset: client.scenarios(environment, offset=offset))
 
 
-async def imported(folder: Path, clone: Path | None) -> list[tuple[str, Path, Play]]:
-    """The libraries to play, with what the official code takes for each."""
-    found = [("BFCL v4, four categories", folder / "bfcl", in_process(BFCL))]
+async def played(folder: Path, clone: Path | None, tell: Callable[[str], None]) -> list[tuple[str, Play, Play]]:
+    """What the truths of each benchmark take: those of the official code, and then those of a farm."""
+    found: list[tuple[str, Play, Play]] = []
     async with Guests() as guests:
         for category in categories(None):
             await write(bfcl(bfcl_source("v4", None, None), category, any_version=False), folder / "bfcl", guests)
+        libraries: list[tuple[str, Path, tuple[str, ...]]] = [("BFCL v4, four categories", folder / "bfcl", (BFCL,))]
         if clone is not None:
-            found.append(("tau-bench, retail and airline test", folder / "tau", in_process(TAU, str(clone))))
             for domain in ("retail", "airline"):
                 bundle = tau_bench(Clone(clone, "tau-bench"), domain, "test", any_version=False)
                 await write(bundle, folder / "tau", guests)
+            libraries.append(("tau-bench, retail and airline test", folder / "tau", (TAU, str(clone))))
+    for name, library, code in libraries:
+        tell(f"{name}, the official code")
+        own = in_process(*code)
+        tell(f"{name}, the farm (the official code: {own})")
+        found.append((name, own, await over_the_farm(library, folder / f"state-{library.name}")))
+        tell(f"{name}: {found[-1][-1]}")
     return found
 
 
-async def main(clone: Path | None) -> None:
-    """Print the table."""
-    print("| truths | official code in process (processor) | farm over MCP (processor) | ratio (processor) |")
-    print("|---|---|---|---|", flush=True)
-    with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
-        for name, library, own in await imported(Path(scratch), clone):
-            farm = await over_the_farm(library, Path(scratch) / f"state-{library.name}")
-            ratio = f"{farm.seconds / own.seconds:.2f} ({farm.processor / own.processor:.2f})"
-            print(f"| {name} | {own} | {farm} | {ratio} |", flush=True)
+def page(plays: Sequence[tuple[str, Play, Play]]) -> str:
+    """The table in Markdown."""
+    lines = ["| truths | official code in process (processor) | farm over MCP (processor) | ratio (processor) |"]
+    lines.append("|---|---|---|---|")
+    for name, own, farm in plays:
+        ratio = f"{farm.seconds / own.seconds:.2f} ({farm.processor / own.processor:.2f})"
+        lines.append(f"| {name} | {own} | {farm} | {ratio} |")
+    return "\n".join(lines)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--tau-bench", type=Path, help="A clone of tau-bench. Without it, BFCL alone is played.")
-    asyncio.run(main(parser.parse_args().tau_bench))
+def measured(folder: Path, clone: Path | None, tell: Callable[[str], None]) -> str:
+    """Play all, and give the table. Raises RequestError: the official code or its data are not there."""
+    if find_spec("bfcl_eval") is None:
+        raise RequestError(f"the official code of BFCL is not installed: {INSTALL}")
+    return page(asyncio.run(played(folder, clone, tell)))

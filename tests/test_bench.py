@@ -63,3 +63,12 @@ def test_a_quick_run_writes_a_table_and_a_plot(tmp_path: Path) -> None:
     subprocess.run(command, check=True, timeout=180)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"table.md", "table.json", "plot.svg"}
     assert (tmp_path / "out" / "plot.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+
+
+def test_the_official_code_is_asked_for_before_it_is_played(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['bfcl_eval'] = None; sys.argv[1:] = ['bench', '--official']; import farm; farm.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install --no-deps bfcl-eval==" in done.stderr
