@@ -40,9 +40,9 @@ def bench(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         if official:
-            from bench.official import measured as beside_the_official_code
+            from bench.official import compared
 
-            text = beside_the_official_code(Path(scratch), clone, _tell)
+            text = compared(Path(scratch), clone, _tell)
             (folder / "official.md").write_text(text + "\n", encoding="utf-8")
             out.print(text, markup=False, soft_wrap=True)
             return

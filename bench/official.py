@@ -170,7 +170,7 @@ def page(plays: Sequence[tuple[str, Play, Play]]) -> str:
     return "\n".join(lines)
 
 
-def measured(folder: Path, clone: Path | None, tell: Callable[[str], None]) -> str:
+def compared(folder: Path, clone: Path | None, tell: Callable[[str], None]) -> str:
     """Play all, and give the table. Raises RequestError: the official code or its data are not there."""
     if find_spec("bfcl_eval") is None:
         raise RequestError(f"the official code of BFCL is not installed: {INSTALL}")
