@@ -11,6 +11,7 @@ import typer
 
 from bench import scale
 from bench.measuring import FULL, QUICK, measured
+from bench.official import compared
 from bench.table import as_json, page
 from servers.errors import RequestError
 from servers.text.terminal import Terminal, marked
@@ -40,8 +41,6 @@ def bench(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         if official:
-            from bench.official import compared
-
             text = compared(Path(scratch), clone, _tell)
             (folder / "official.md").write_text(text + "\n", encoding="utf-8")
             out.print(text, markup=False, soft_wrap=True)
