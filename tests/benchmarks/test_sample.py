@@ -16,9 +16,15 @@ OFFICIAL = """
 import json, sys, types
 sys.path.insert(0, sys.argv[1])
 sys.modules["litellm"] = types.SimpleNamespace(completion=None)
-from tau_bench.envs.retail.env import MockRetailDomainEnv
+from tau_bench.envs.base import Env
+from tau_bench.envs.retail.tasks_test import TASKS_TEST
+from tau_bench.envs.retail.tools import ALL_TOOLS
 from tau_bench.types import Action
-env = MockRetailDomainEnv(user_strategy="human", task_split="test", task_index=0)
+def data():
+    folder = sys.argv[1] + "/tau_bench/envs/retail/data/"
+    return {name: json.load(open(folder + name + ".json")) for name in ("orders", "products", "users")}
+env = Env(data, ALL_TOOLS, TASKS_TEST, "", [], "human", "", task_index=0)
+env.terminate_tools = ["transfer_to_human_agents"]
 env.user = types.SimpleNamespace(step=lambda _: "", get_total_cost=lambda: 0)
 told = {}
 for name, most in (("truth", None), ("all but the last", -1), ("nothing", 0)):
