@@ -37,7 +37,7 @@ class FarmLink:
     """An open link to a farm, used from any thread. It ends with the process, or with `close`.
 
     Args:
-        farm: a state folder (`~/.envfarm`) or the URL of a running farm. Empty: a farm of its own.
+        farm: a state folder (`~/.envfarm`), or the URL or the address of a running farm. Empty: a farm of its own.
         token_file: a file with the control token, for a URL.
         library: folders of bundles, for a farm of its own.
     """
@@ -45,7 +45,7 @@ class FarmLink:
     client: FarmClient
     http: httpx2.AsyncClient
 
-    def __init__(self, farm: str = "", *, token_file: str = "", library: tuple[str, ...] = ()) -> None:
+    def __init__(self, farm: str | Address = "", *, token_file: str = "", library: tuple[str, ...] = ()) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="farm", daemon=True)
         self._thread.start()
@@ -140,8 +140,10 @@ def _started(state: Path, process: subprocess.Popen[bytes]) -> Address:
     raise InfraError("the farm did not start; its own output says why")
 
 
-def _address(farm: str, token_file: str) -> Address | None:
+def _address(farm: str | Address, token_file: str) -> Address | None:
     """The running farm that is meant, if one is."""
+    if isinstance(farm, Address):
+        return farm
     if not farm:
         return None
     if farm.startswith(("http://", "https://")):

@@ -21,10 +21,13 @@ class LeasedEpisode:
     A farm that failed a call has spoiled the episode: `score` raises InfraError then, and there is no reward.
     """
 
-    def __init__(self, link: FarmLink, environment: str, scenario: str, *, seed: int = 0) -> None:
+    def __init__(
+        self, link: FarmLink, environment: str, scenario: str, *, seed: int = 0, ttl_seconds: int = TTL_SECONDS
+    ) -> None:
         self.environment = environment
         self.scenario = scenario
         self.seed = seed
+        self._ttl = ttl_seconds
         self._link = link
         self._stack = AsyncExitStack()
         self._broke = ""
@@ -37,7 +40,7 @@ class LeasedEpisode:
         client = self._link.client
         self.task = (await client.scenario(self.environment, self.scenario)).told
         leasing = client.leased(
-            self.environment, self.scenario, seed=self.seed, ttl_seconds=TTL_SECONDS, http_client=self._link.http
+            self.environment, self.scenario, seed=self.seed, ttl_seconds=self._ttl, http_client=self._link.http
         )
         try:
             self.live = await self._stack.enter_async_context(leasing)

@@ -5,22 +5,18 @@ calls and scores it. TRL blocks on each call, so calls run on an event loop in a
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
 from typing import Any, Self, TypeVar
 
-from agent_client.errors import FarmUnreachable
-from agent_client.toolbox import Toolbox
 from agent_client.trace import ToolSpec
-from agent_client.wire import shared_http
-from registry.client import FarmClient, LeasedInstance
+from evals.frameworks.farm_link import FarmLink
+from evals.frameworks.leased_episode import LeasedEpisode
+from registry.client import Address
 from rl_training.data.rows import rows, scenarios_of
 from rl_training.errors import RowError
 from rl_training.trl.signature import as_function
 from servers.errors import FarmError
 
-CONNECTIONS = 64
 Got = TypeVar("Got")
 
 
@@ -30,42 +26,35 @@ class EpisodeSlot:
     def __init__(self, farm: "TrlEnvironments", environment: str) -> None:
         self.farm = farm
         self._environment = environment
-        self._live: LeasedInstance | None = None
-        self._toolbox: Toolbox | None = None
-        self._stack = AsyncExitStack()
-        self._broke = False
+        self._episode: LeasedEpisode | None = None
 
     async def begin(self, scenario: str, seed: int) -> None:
         """Lease an instance at a scenario. The previous episode's instance is given back."""
         await self.end()
-        leasing = self.farm.registry.leased(
-            self._environment, scenario, seed=seed, ttl_seconds=self.farm.ttl_seconds, http_client=self.farm.http
-        )
-        self._live = await self._stack.enter_async_context(leasing)
-        self._toolbox = await self._stack.enter_async_context(self._live.connect())
+        link, ttl = self.farm.link, self.farm.ttl_seconds
+        episode = LeasedEpisode(link, self._environment, scenario, seed=seed, ttl_seconds=ttl)
+        await episode.begin()
+        self._episode = episode
 
     async def end(self) -> None:
         """Give the instance back."""
-        self._live, self._toolbox, self._broke = None, None, False
-        await self._stack.aclose()
+        if self._episode is not None:
+            await self._episode.end()
+        self._episode = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Make a call. TRL shows the model an exception's text and continues. `score` decides whose error it was."""
-        if self._toolbox is None:
+        if self._episode is None:
             raise RowError(f"{tool} was called before an episode began: a row names an environment and a scenario")
         given = {name: value for name, value in arguments.items() if value is not None}
-        try:
-            return (await self._toolbox.call(tool, given)).text
-        except FarmUnreachable:
-            self._broke = True
-            raise
+        return (await self._episode.call(tool, given)).text
 
     async def score(self, answer: str) -> float | None:
         """The reward of the episode. None if the farm failed: TRL leaves such an episode out."""
-        if self._live is None or self._broke:
+        if self._episode is None:
             return None
         try:
-            return (await self._live.score(answer)).reward
+            return (await self._episode.score(answer)).reward
         except FarmError:
             return None
 
@@ -82,7 +71,7 @@ class TrlEnvironment:
 
 
 class TrlEnvironments:
-    """Entered with `with`; on leaving, the instances of the last episodes are given back.
+    """A farm's environments for TRL. Use it in a `with`: on leaving, the instances of the last episodes are given back.
 
     Args:
         url, token: the registry, and what opens it.
@@ -90,26 +79,20 @@ class TrlEnvironments:
     """
 
     def __init__(self, url: str, token: str, *, ttl_seconds: int = 3600) -> None:
-        self.registry = FarmClient(url, token)
-        self.http = shared_http(CONNECTIONS)
+        self.link = FarmLink(Address(url, token))
         self.ttl_seconds = ttl_seconds
         self._places: list[EpisodeSlot] = []
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="farm", daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.wait(self._close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self.wait(self._end_all())
+        self.link.close()
 
     def wait(self, work: Coroutine[Any, Any, Got]) -> Got:
-        """Run work on the farm's event loop, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """Do some work on the farm's event loop, and block until it is done."""
+        return self.link.wait(work)
 
     def factories(self, environments: Sequence[str]) -> dict[str, Callable[[], TrlEnvironment]]:
         """TRL's `environment_factory`, by environment: a row's `environment` selects one.
@@ -139,15 +122,15 @@ class TrlEnvironments:
         return self.wait(self._scores([_answer(one) for one in completions], environments))
 
     async def _rows(self, environments: Sequence[str], instructions: bool) -> list[dict[str, Any]]:
-        details = await scenarios_of(self.registry, environments)
-        return await rows(self.registry, details, split="train", instructions=instructions)
+        details = await scenarios_of(self.link.client, environments)
+        return await rows(self.link.client, details, split="train", instructions=instructions)
 
     async def _scores(self, answers: Sequence[str], environments: Sequence[TrlEnvironment]) -> list[float | None]:
         scores = (one.place.score(answer) for one, answer in zip(environments, answers, strict=True))
         return list(await asyncio.gather(*scores))
 
     def _factory(self, environment: str) -> Callable[[], TrlEnvironment]:
-        told = self.wait(self.registry.environment(environment))
+        told = self.wait(self.link.client.environment(environment))
         specs = [ToolSpec(name=one.name, description=one.description, arguments=one.arguments) for one in told.tools]
         methods = {spec.name: as_function(spec, _caller(spec.name)) for spec in specs}
         kind = type("TrlEnvironment", (TrlEnvironment,), dict(methods))
@@ -159,10 +142,8 @@ class TrlEnvironments:
 
         return make
 
-    async def _close(self) -> None:
+    async def _end_all(self) -> None:
         await asyncio.gather(*(one.end() for one in self._places))
-        await self.registry.__aexit__()
-        await self.http.aclose()
 
 
 def _caller(tool: str) -> Callable[[TrlEnvironment, dict[str, Any]], str]:

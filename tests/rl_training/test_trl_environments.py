@@ -95,8 +95,8 @@ async def test_an_episode_that_the_farm_broke_has_no_reward(shelf: Path) -> None
                 one = trl.factories(["shop"])["shop"]()
                 yield trl.reward([ANSWERED], [one])
                 one.reset(scenario="dearer")
-                [lease] = trl.wait(trl.registry.leases(status="live")).items
-                trl.wait(trl.registry.close(lease.instance))
+                [lease] = trl.wait(trl.link.client.leases(status="live")).items
+                trl.wait(trl.link.client.close(lease.instance))
                 with pytest.raises(Exception, match="closed"):
                     one.find(text="bell")  # type: ignore[attr-defined]
                 yield trl.reward([ANSWERED], [one])
