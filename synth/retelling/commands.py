@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,15 @@ from synth.llm.writer import Waiting
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
 from synth.processes.progress import progress_on
+from synth.writer_options import (
+    AnswerSeconds,
+    RecordingFile,
+    Recordings,
+    WorkFolder,
+    WriterKind,
+    WriterModel,
+    writer_plan,
+)
 
 if TYPE_CHECKING:  # importing it takes a second
     from synth.retelling.retell_run import RetellOutcome
@@ -23,7 +32,6 @@ if TYPE_CHECKING:  # importing it takes a second
 out = Terminal()
 err = Terminal(stderr=True)
 MOST_REASONS = 3
-Kind = Literal["endpoint", "batch", "recording"]
 
 
 def retell(
@@ -31,38 +39,38 @@ def retell(
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
     most: Annotated[int | None, typer.Option(min=1, help="Only the first walks of each environment.")] = None,
     batch: Annotated[int, typer.Option(min=1, max=40, help="Tasks in one request.")] = 10,
-    work: Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")] = None,
-    writer: Annotated[Kind, typer.Option(help="Who writes.")] = "endpoint",
+    work: WorkFolder = None,
+    writer: WriterKind = "endpoint",
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
-    model: Annotated[str, typer.Option(help="The writer's model.")] = "",
-    recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")] = None,
+    model: WriterModel = "",
+    recording: Recordings = None,
+    record: RecordingFile = None,
     batch_results: Annotated[Path | None, typer.Option(help="The answers to a batch.")] = None,
     at_once: Annotated[int, typer.Option(min=1, help="Requests at once.")] = 4,
-    seconds: Annotated[float, typer.Option(min=1, help="The most that one answer may take.")] = 600,
+    seconds: AnswerSeconds = 600,
     again: Annotated[bool, typer.Option("--again", help="Another chance for what was refused twice.")] = False,
 ) -> None:
     """Have walks told again as a person would write them. A run that was stopped goes on with the same command."""
     if scenario and len(bundles) > 1:
         raise RequestError("--scenario is of one environment: name one bundle")
-    given: dict[str, Any] = {
-        "writer": writer,
-        "base_url": base_url,
-        "model": model,
-        "record": record,
-        "recordings": recording,
-        "batch_results": batch_results,
-        "at_once": at_once,
-        "seconds": seconds,
-    }
     waits = False
     outcomes: list[RetellOutcome] = []
     for folder in map(bundle_of, bundles):
         place = (
             (work / folder.name if len(bundles) > 1 else work) if work else Path(".envfarm") / "retell" / folder.name
         )
-        plan = RunPlan.of(None, {name: one for name, one in {**given, "out": place}.items() if one is not None})
+        plan = writer_plan(
+            place,
+            writer=writer,
+            base_url=base_url,
+            model=model,
+            record=record,
+            recordings=recording,
+            batch_results=batch_results,
+            at_once=at_once,
+            seconds=seconds,
+        )
         try:
             outcomes.append(asyncio.run(_retold(folder, plan, api_key, batch, scenario or [], most, again=again)))
             _show(outcomes[-1])

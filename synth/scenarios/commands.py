@@ -1,7 +1,7 @@
 """The commands that make scenarios: `farm synth backward`, `forward`, `converse` and `phrases`."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
@@ -10,39 +10,40 @@ from servers.cli.secret_options import ApiKey
 from servers.errors import RequestError
 from servers.records import OPENAI
 from servers.text.terminal import Terminal
-from synth.pipeline.plan import RunPlan
 from synth.processes.process_pool import Engine, PoolSettings
 from synth.retelling.commands import retell
+from synth.writer_options import (
+    Again,
+    AnswerSeconds,
+    RecordingFile,
+    Recordings,
+    WorkFolder,
+    WriterKind,
+    WriterModel,
+    writer_plan,
+)
 
 app = typer.Typer()
 synth = typer.Typer()
 app.add_typer(synth, name="synth")
 err = Terminal(stderr=True)
-Kind = Literal["endpoint", "batch", "recording"]
 
 Number = Annotated[
-    int, typer.Option("--n", min=1, help="How many there shall be, with those that there are of the kind.")
+    int, typer.Option("--n", min=1, help="The number of scenarios of this kind in the end, existing ones included.")
 ]
 Target = Annotated[Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")]
-Work = Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")]
-WriterKind = Annotated[Kind, typer.Option(help="Who writes.")]
-WriterModel = Annotated[str, typer.Option(help="The writer's model.")]
-Recordings = Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")]
-Record = Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")]
 SolverName = Annotated[str, typer.Option("--solver", help="The model that plays; the writer's by default.")]
 SolverUrl = Annotated[str, typer.Option(callback=well_formed, help="The solver's endpoint; the writer's by default.")]
 Attempts = Annotated[int, typer.Option(min=1, max=64, help="How often the solver may try.")]
 Temperature = Annotated[float, typer.Option(min=0, help="Of the models that play.")]
 AtOnce = Annotated[int, typer.Option(min=1, help="Concurrent attempts at one scenario.")]
-Seconds = Annotated[float, typer.Option(min=1, help="The most that one answer may take.")]
-Again = Annotated[bool, typer.Option("--again", help="Give dropped scenarios another chance.")]
 
 
 @synth.command("backward")
 def backward(
     bundle: Bundle,
     n: Annotated[
-        int, typer.Option(min=1, help="How many there shall be, with those that there are of this seed.")
+        int, typer.Option(min=1, help="The number of scenarios of this seed in the end, existing ones included.")
     ] = 60,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same scenarios.")] = 1,
     commands: Annotated[str | None, typer.Option(help="How many commands, one scenario after another: 1,2,2.")] = None,
@@ -61,7 +62,7 @@ def backward(
     if (level is not None or profile is not None) and (commands is not None or tool):
         raise RequestError("--level and --profile choose among recipes: give them without --commands and --tool")
     folder = bundle_of(bundle)
-    from synth.scenarios.made_scenarios import BackwardOptions, make_by_walks
+    from synth.scenarios.scenario_run import BackwardOptions, make_by_walks
 
     wanted = BackwardOptions(seed, commands, tool, refusals, tells, level, profile)
     make_by_walks(folder, to or folder / "scenarios.jsonl", n, wanted, PoolSettings(jobs, engine))
@@ -72,27 +73,27 @@ def forward(
     bundle: Bundle,
     n: Number = 4,
     to: Target = None,
-    work: Work = None,
+    work: WorkFolder = None,
     writer: WriterKind = "endpoint",
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     model: WriterModel = "",
     recording: Recordings = None,
-    record: Record = None,
+    record: RecordingFile = None,
     solver: SolverName = "",
     solver_url: SolverUrl = "",
     attempts: Attempts = 4,
     temperature: Temperature = 1.0,
     at_once: AtOnce = 4,
-    seconds: Seconds = 600,
+    seconds: AnswerSeconds = 600,
     again: Again = False,
 ) -> None:
     """Have scenarios proposed by a writer and played by a solver. A stopped run goes on with the same command."""
     folder = bundle_of(bundle)
     if not (solver or model):
         raise RequestError("say --solver NAME, the model that plays, or --model NAME for both")
-    plan = _plan(
-        out=work or Path(".envfarm") / "forward" / folder.name,
+    plan = writer_plan(
+        work or Path(".envfarm") / "forward" / folder.name,
         writer=writer,
         base_url=base_url,
         model=model,
@@ -100,11 +101,10 @@ def forward(
         recordings=recording,
         seconds=seconds,
     )
-    from synth.scenarios.launch import Game, SolverModel
-    from synth.scenarios.made_scenarios import make_with_models
+    from synth.scenarios.scenario_run import SolverModel, SolverOptions, make_with_models
 
     plays = SolverModel(solver or model, solver_url or base_url, api_key, temperature, seconds)
-    make_with_models(folder, to, plan, Game(plays, attempts, at_once), n, again=again, key=api_key)
+    make_with_models(folder, to, plan, SolverOptions(plays, attempts, at_once), n, again=again, key=api_key)
 
 
 @synth.command("converse")
@@ -113,13 +113,13 @@ def converse(
     scenario: Annotated[list[str] | None, typer.Option(help="Made of this scenario; several times.")] = None,
     n: Number = 4,
     to: Target = None,
-    work: Work = None,
+    work: WorkFolder = None,
     writer: WriterKind = "endpoint",
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     model: WriterModel = "",
     recording: Recordings = None,
-    record: Record = None,
+    record: RecordingFile = None,
     solver: SolverName = "",
     solver_url: SolverUrl = "",
     user: Annotated[str, typer.Option(help="The model that plays the user; the writer's by default.")] = "",
@@ -129,15 +129,15 @@ def converse(
     attempts: Attempts = 2,
     temperature: Temperature = 1.0,
     at_once: AtOnce = 4,
-    seconds: Seconds = 600,
+    seconds: AnswerSeconds = 600,
     again: Again = False,
 ) -> None:
     """Have certified scenarios turned into conversations. A stopped run goes on with the same command."""
     folder = bundle_of(bundle)
     if not (solver or model):
         raise RequestError("say --solver NAME, the model that plays, or --model NAME for both")
-    plan = _plan(
-        out=work or Path(".envfarm") / "converse" / folder.name,
+    plan = writer_plan(
+        work or Path(".envfarm") / "converse" / folder.name,
         writer=writer,
         base_url=base_url,
         model=model,
@@ -145,18 +145,12 @@ def converse(
         recordings=recording,
         seconds=seconds,
     )
-    from synth.scenarios.launch import Game, SolverModel
-    from synth.scenarios.made_scenarios import make_with_models
+    from synth.scenarios.scenario_run import SolverModel, SolverOptions, make_with_models
 
     plays = SolverModel(solver or model, solver_url or base_url, api_key, temperature, seconds)
     speaks = SolverModel(user or model or solver, user_url or base_url, api_key, temperature, seconds)
-    game = Game(plays, attempts, at_once, speaks, scenario or ())
-    make_with_models(folder, to, plan, game, n, again=again, key=api_key)
-
-
-def _plan(**given: Any) -> RunPlan:
-    """The plan of a run. What was not given is the plan's own default."""
-    return RunPlan.of(None, {name: value for name, value in given.items() if value is not None})
+    options = SolverOptions(plays, attempts, at_once, speaks, scenario or ())
+    make_with_models(folder, to, plan, options, n, again=again, key=api_key)
 
 
 @synth.command("scenarios", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -188,18 +182,18 @@ synth.command("retell")(retell)
 def phrases(
     bundle: Bundle,
     to: Annotated[Path | None, typer.Option("--out", help="The file to write; the bundle's own by default.")] = None,
-    work: Work = None,
+    work: WorkFolder = None,
     writer: WriterKind = "endpoint",
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     model: WriterModel = "",
     recording: Recordings = None,
-    record: Record = None,
+    record: RecordingFile = None,
 ) -> None:
     """Have words for an environment's tasks written, and answers in other words: two requests, four attempts each."""
     folder = bundle_of(bundle)
     work = work or Path(".envfarm") / "phrases" / folder.name
-    plan = _plan(out=work, writer=writer, base_url=base_url, model=model, record=record, recordings=recording)
-    from synth.scenarios.made_scenarios import make_phrases
+    plan = writer_plan(work, writer=writer, base_url=base_url, model=model, record=record, recordings=recording)
+    from synth.scenarios.scenario_run import make_phrases
 
     make_phrases(folder, to, work, plan, api_key)
