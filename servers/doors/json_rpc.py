@@ -1,6 +1,7 @@
 """JSON-RPC around the SDK: which texts are messages, and the errors for the others."""
 
 import json
+import re
 from typing import Any, NamedTuple, TypeAlias
 
 from servers.limits.json_size import key_twice_in
@@ -13,6 +14,13 @@ REFUSED = -32000
 """A code in the range that JSON-RPC leaves to servers: refused before the protocol begins."""
 
 MessageId: TypeAlias = int | str | None
+
+EDGE = 4096
+"""Bytes at each end of an unread message in which its id is searched for: SDKs write it first or last."""
+TEXT = rb'"(?:[^"\\]|\\.)*"'
+ID = rb'"id"\s*:\s*(-?\d{1,19}|%b)\s*' % TEXT
+ID_FIRST = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*%b\s*,\s*){0,2}%b[,}]' % (TEXT, ID))
+ID_LAST = re.compile(rb"[{,]\s*%b\}\s*\Z" % ID)
 
 
 class MessageProblem(NamedTuple):
@@ -27,8 +35,10 @@ def problem_of(text: bytes) -> MessageProblem | None:
     """The fault of a message. None if it is valid JSON-RPC, whatever it requests."""
     try:
         message: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         return MessageProblem(None, PARSE_ERROR, _unread(error))
+    except (ValueError, RecursionError) as error:
+        return MessageProblem(id_at_edge(text[:EDGE], text[-EDGE:]), PARSE_ERROR, _unread(error))
     if is_list(message):
         return MessageProblem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
     if not is_object(message):
@@ -37,6 +47,18 @@ def problem_of(text: bytes) -> MessageProblem | None:
     if twice is not None:
         return MessageProblem(None, INVALID_REQUEST, f"the key {twice!r} is twice in one object")
     return _envelope_problem(message)
+
+
+def id_at_edge(begin: bytes, end: bytes) -> MessageId:
+    """The id of a request that is not read whole, from its first and last bytes. None if it stands elsewhere."""
+    found = ID_FIRST.match(begin) or ID_LAST.search(end)
+    if found is None:
+        return None
+    try:
+        number: Any = json.loads(found[1])
+    except ValueError:
+        return None
+    return number if is_id(number) else None
 
 
 def method_of(text: bytes) -> str | None:

@@ -8,18 +8,27 @@ import threading
 from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import anyio
 from anyio import to_thread
 
 from servers.doors.json_rpc import (
+    EDGE,
     INVALID_REQUEST,
     MessageId,
     MessageProblem,
     error_body,
+    id_at_edge,
     problem_of,
 )
+
+
+class LongLine(NamedTuple):
+    """The edges of a line that is too long to be read."""
+
+    begin: bytes
+    end: bytes
 
 
 class LineWire:
@@ -36,10 +45,10 @@ class LineWire:
     async def messages(self) -> AsyncGenerator[dict[str, Any]]:
         """The client's messages, until it disconnects and every request is answered."""
         async for line in self._lines():
-            problem = self._too_long() if line is None else problem_of(line)
+            problem = self._too_long(line) if isinstance(line, LongLine) else problem_of(line)
             if problem is not None:
                 await self._write(error_body(problem))
-            elif line is not None:
+            elif isinstance(line, bytes):
                 message: dict[str, Any] = json.loads(line)
                 self._note(message)
                 yield message
@@ -54,13 +63,15 @@ class LineWire:
             self._open.discard(message.get("id"))
             self._answered.set()
 
-    async def _lines(self) -> AsyncGenerator[bytes | None]:
-        """The lines that are not blank. None stands for one that is too long."""
+    async def _lines(self) -> AsyncGenerator[bytes | LongLine]:
+        """The lines that are not blank."""
         while line := await self._read(self._longest + 1):
             if len(line) > self._longest and not line.endswith(b"\n"):
+                begin, end = line[:EDGE], line[-EDGE:]
                 while line and not line.endswith(b"\n"):
                     line = await self._read(self._longest)
-                yield None
+                    end = (end + line)[-EDGE:]
+                yield LongLine(begin, end)
             elif line.strip():
                 yield line
 
@@ -77,8 +88,9 @@ class LineWire:
             except (OSError, ValueError) as error:  # ValueError: the stream is closed
                 line.set_exception(error)
 
-    def _too_long(self) -> MessageProblem:
-        return MessageProblem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
+    def _too_long(self, line: LongLine) -> MessageProblem:
+        number = id_at_edge(line.begin, line.end)
+        return MessageProblem(number, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
 
     def _note(self, message: dict[str, Any]) -> None:
         """Track which requests wait for an answer. A cancelled one gets none."""

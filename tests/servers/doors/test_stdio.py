@@ -105,7 +105,7 @@ PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 ODD_LINES: dict[str, tuple[bytes, Any, int]] = {
     "garbage": (b"hello", None, PARSE_ERROR),
     "cut off": (request(1, "tools/list")[:-1], None, PARSE_ERROR),
-    "not UTF-8": (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', None, PARSE_ERROR),
+    "not UTF-8": (b'{"jsonrpc": "2.0", "id": 1, "method": "\xff"}', 1, PARSE_ERROR),
     "50,000 deep": (b"[" * 50_000, None, PARSE_ERROR),
     "an id of 5,000 digits": (
         request(1, "tools/list").replace(b'"id": 1', b'"id": 1' + b"0" * 5000),
@@ -118,6 +118,23 @@ ODD_LINES: dict[str, tuple[bytes, Any, int]] = {
     "a number": (b"7", None, INVALID_REQUEST),
     "an empty object": (b"{}", None, INVALID_REQUEST),
     "too long": (b'"' + b"x" * LARGEST_BODY + b'"', None, INVALID_REQUEST),
+    "a call that is too long": (call(21, "find", text="x" * LARGEST_BODY), 21, INVALID_REQUEST),
+    "one with its id at its end": (
+        b'{"method": "tools/call", "params": {"id": 5, "text": "%b"}, "jsonrpc": "2.0", "id": "a \\" b"}'
+        % (b"x" * LARGEST_BODY),
+        'a " b',
+        INVALID_REQUEST,
+    ),
+    "one whose id is another's": (
+        b'{"params": {"text": "%b", "id": 5}}' % (b"x" * LARGEST_BODY),
+        None,
+        INVALID_REQUEST,
+    ),
+    "a call 50,000 deep": (
+        b'{"jsonrpc": "2.0", "id": 22, "method": "tools/call", "params": %b}' % (b"[" * 50_000 + b"]" * 50_000),
+        22,
+        PARSE_ERROR,
+    ),
     "id null": (request(None, "tools/list"), None, INVALID_REQUEST),
     "id 1.5": (request(1.5, "tools/list"), None, INVALID_REQUEST),
     "id true": (request(True, "tools/list"), None, INVALID_REQUEST),
