@@ -47,6 +47,7 @@ from registry.messages import (
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.messages import QueryRows
+from servers.records import checked_secret, checked_url
 from servers.validation import first_problem, problems
 
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
@@ -92,6 +93,8 @@ def address_of(state: Path, token: str | None = None) -> Address:
         if state.is_file():
             raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
         raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
+    if not url.startswith(("http://", "https://")):
+        raise NotFound(f"{state / URL_FILE} holds no address of a farm; `farm up --state {state}` writes it anew")
     try:
         return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
     except OSError:
@@ -108,10 +111,15 @@ class FarmClient:
     """A connection to a registry. Enter it with `async with`.
 
     Every method raises the registry's error as an exception of `servers.errors`, and InfraError if no farm answers.
+    RequestError for what is no URL, or no token.
     """
 
     def __init__(self, url: str, token: str, *, seconds: float = SECONDS) -> None:
-        self.url = url.rstrip("/")
+        try:
+            self.url = checked_url(url).rstrip("/").removesuffix("/v1")
+            checked_secret("the control token", token)
+        except ValueError as error:
+            raise RequestError(f"a farm cannot be asked: {error}") from None
         self._seconds = seconds
         self._http = httpx2.AsyncClient(
             base_url=f"{self.url}/v1",

@@ -55,10 +55,19 @@ def checked_url(url: str) -> str:
     except ValueError as error:
         raise ValueError(f"{url!r} is no URL: {error}") from None
     if parts.scheme not in ("http", "https"):
-        raise ValueError(f"{url!r} is no URL of an endpoint: it begins with http:// or https://")
+        raise ValueError(f"{url!r} is no URL: one begins with http:// or https://")
     if not has_host or not url.isprintable() or " " in url:
-        raise ValueError(f"{url!r} is no URL of an endpoint: one looks like http://127.0.0.1:8000/v1")
+        raise ValueError(f"{url!r} is no URL: one looks like http://127.0.0.1:8000/v1")
     return url
+
+
+def checked_secret(name: str, secret: str) -> str:
+    """A key or a token that an HTTP header can carry. Raises ValueError, which never shows it."""
+    if secret != secret.strip() or not all(" " <= character <= "~" for character in secret):
+        raise ValueError(
+            f"{name} has a character that no key has: a line end, a blank at an end, or one that is not ASCII"
+        )
+    return secret
 
 
 EndpointUrl = Annotated[str, AfterValidator(checked_url)]

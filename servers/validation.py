@@ -3,6 +3,7 @@
 The validator's own words speak of its types (`Input should be a valid integer`), so they are translated here.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,6 +61,7 @@ REASONS = {
     "value_error": "{error}",
 }
 """Reasons by the validator's name of a problem. Other kinds keep the validator's words."""
+ONE_OF = re.compile(r"\b(at (?:least|most) 1) (character|item)s$")
 
 
 def reason_of(problem: Mapping[str, Any]) -> str:
@@ -67,7 +69,8 @@ def reason_of(problem: Mapping[str, Any]) -> str:
     told = REASONS.get(problem["type"])
     if told is None:
         return str(problem["msg"])
-    return told.format_map(problem.get("ctx", {})).replace(" at line 1 column ", " at character ")
+    text = told.format_map(problem.get("ctx", {})).replace(" at line 1 column ", " at character ")
+    return ONE_OF.sub(r"\1 \2", text)
 
 
 def place_of(steps: Sequence[str | int], *, whole: str = WHOLE) -> str:

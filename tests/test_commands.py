@@ -93,7 +93,11 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         ): "tools.py: cannot be written: it is a file",
         (*gold, "dearer", "--save", "/proc/x"): "/proc/x: cannot be written: No such file or directory",
         (*gold, "dearer", "--user", "m"): "--user NAME plays the user of a conversation with --model NAME or --me",
-        (*model, "--base-url", "127.0.0.1:8000/v1"): "--base-url: '127.0.0.1:8000/v1' is no URL of an endpoint",
+        (
+            *model,
+            "--base-url",
+            "127.0.0.1:8000/v1",
+        ): "--base-url: '127.0.0.1:8000/v1' is no URL: one begins with http://",
         (*model, "--base-url", "http://[::1/v1"): "--base-url: 'http://[::1/v1' is no URL: Invalid IPv6 URL",
         (*model, "--base-url", "http:///v1"): "one looks like http://127.0.0.1:8000/v1",
         (*model, "--user", "m", "--base-url", "http://127.0.0.1:9/v1"): "scenario 'dearer' has no persona",
@@ -118,6 +122,29 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
     for done, words in zip(answers, asked.values(), strict=True):
         assert misused(done, words)
     assert named(tmp_path) == set()
+
+
+async def test_a_key_or_a_token_that_no_header_takes_is_refused_and_not_shown(shop: Path, tmp_path: Path) -> None:
+    play = ("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    for secret in ("schlüssel", "sk-1\r", "a\nb", " "):
+        played = await farm(*play, home=tmp_path, OPENAI_API_KEY=secret)
+        assert misused(played, "OPENAI_API_KEY has a character that no key has")
+        assert misused(await farm("ps", home=tmp_path, FARM_TOKEN=secret), "FARM_TOKEN has a character")
+        assert secret.strip() == "" or secret.strip() not in played.err
+    token = tmp_path / "token"
+    token.write_text("schlüssel\n", encoding="utf-8")
+    assert misused(await farm("ps", "--token-file", token, home=tmp_path), "the token has a character that no key has")
+
+
+async def test_a_farm_is_asked_at_a_url(shop: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.toml"
+    suite.write_text('name = "s"\n[agent]\nkind = "gold"\n')
+    done = await farm("eval", suite, "--farm", "127.0.0.1:8700", "--out", tmp_path / "run", home=tmp_path)
+    assert misused(done, "'127.0.0.1:8700' is no URL: one begins with http:// or https://")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "url").write_text("?")
+    done = await farm("ps", "--state", tmp_path / "state", home=tmp_path)
+    assert misused(done, "holds no address of a farm; `farm up --state ")
 
 
 async def test_help_lists_every_command_below_a_heading_the_first_one_to_try_first(tmp_path: Path) -> None:

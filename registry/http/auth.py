@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from registry.http.errors import refusal
+from registry.http.errors import nothing_at, refusal
 from registry.messages import HEALTH, LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
 from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, is_encoded, misled
 from servers.doors.whole_exchange import send_json
@@ -17,7 +17,6 @@ from servers.limits.json_size import has_more_values, key_twice_in
 OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
 """Paths that need no token. Nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
-NOTHING_HERE = "there is nothing here; /v1/docs describes the API"
 ENCODED = "a body is sent without Content-Encoding"
 TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
 
@@ -52,7 +51,7 @@ class Doorkeeper:
         if wrong is not None:
             await refusal(wrong[0], "misled", wrong[1])(scope, receive, send)
         elif not _is_ours(scope["path"]):
-            await refusal(404, "not_found", NOTHING_HERE)(scope, receive, send)
+            await nothing_at(scope)(scope, receive, send)
         elif scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
         elif scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD") and not scope["query_string"]:

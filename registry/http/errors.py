@@ -8,17 +8,23 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from registry.catalogue import Catalogue
 from registry.events import RegistryEvents
 from registry.http.openapi import Published
 from registry.messages import LARGEST_BODY, Error, ErrorKind
-from servers.doors.request import is_json
+from servers.doors.json_rpc import REFUSED, MessageProblem, error_body
+from servers.doors.request import header, headers_of, is_json
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.validation import MOST, place_of, reason_of
 
 RETRY_SECONDS = 5
 SHOWN = 2000
+NOTHING_HERE = "there is nothing here; /v1/docs describes the API"
+AGENTS_TRY = {"", "/mcp", "/sse"}
+"""Paths to which an agent is sent by mistake."""
+NO_DOOR = "there is no MCP server here: an agent connects to the mcp_url of its lease, which `farm launch` prints"
 
 STATUS: dict[int, tuple[ErrorKind, str, str]] = {
     400: ("invalid", "The body is not JSON.", "the body is not JSON: Expecting value at character 0"),
@@ -81,6 +87,16 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
         headers["Retry-After"] = str(RETRY_SECONDS)
     body = json.dumps({"error": {"kind": kind, "message": text}})  # ASCII: a text of theirs may be no Unicode
     return Response(body, status_code=status, headers=headers, media_type="application/json")
+
+
+def nothing_at(scope: Scope) -> Response:
+    """The answer at a path that leads nowhere, to an agent's client that was sent there as an error of MCP."""
+    is_json_post = scope["method"] == "POST" and is_json(header(headers_of(scope), b"content-type"))
+    if not is_json_post or scope["path"].rstrip("/") not in AGENTS_TRY:
+        return refusal(404, "not_found", NOTHING_HERE)
+    problem = MessageProblem(None, REFUSED, NO_DOOR)
+    body = error_body(problem, {"kind": "not_found"})
+    return Response(body, status_code=404, media_type="application/json")
 
 
 def refusal_of(error: FarmError) -> Response:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from servers.bundle.files import SERVED_FILES, BundleFolder, opened
+from servers.bundle.files import MISSING, SERVED_FILES, BundleFolder, opened
 from servers.errors import BundleError
 from servers.limits.json_size import refuse_many_values
 from servers.text.json_values import is_list, is_object
@@ -71,7 +71,7 @@ def _read(files: BundleFolder) -> Card:
         raise BundleError(f"{path}: tools: is not a list")
     missing = [name for name, stamp in zip(SERVED_FILES, files.stamps(SERVED_FILES), strict=True) if stamp is None]
     if missing:
-        raise BundleError(f"{files.path / missing[0]}: the file is missing")
+        raise BundleError(f"{files.path / missing[0]}: {MISSING}")
     scenarios = sum(1 for line in files.text("scenarios.jsonl").splitlines() if line.strip())
     return Card(
         files.path.name,

@@ -170,7 +170,8 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
             findings += file_problems(path, error)
         else:
             if description.id != folder.resolve().name:
-                findings.append(f"{path}: id: {description.id!r} is not the folder's name {folder.resolve().name!r}")
+                name = folder.resolve().name
+                findings.append(f"{path}: id: {description.id!r} is not the folder's name {name!r}; rename one of them")
             findings += islice(_schema_problems(path, description), MOST_FINDINGS)
     if description is None or seed is None or digest is None:
         return findings, None

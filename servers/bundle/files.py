@@ -27,6 +27,7 @@ PACKAGED = Path(__file__).resolve().parents[1] / "library"
 """The farm's own bundles. Installers may hard-link their files from a cache, so these may have several names."""
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
 """The files that define an environment."""
+MISSING = f"the file is missing; a bundle has {', '.join(SERVED_FILES[:-1])} and {SERVED_FILES[-1]}"
 
 LARGEST_DESCRIPTION = 512 * 1024
 LARGEST_POLICY = 256 * 1024
@@ -85,7 +86,7 @@ class BundleFolder:
         """
         found = self.text_if_there(name)
         if found is None:
-            raise BundleError(f"{self.path / name}: the file is missing")
+            raise BundleError(f"{self.path / name}: {MISSING}")
         return found
 
     def text_if_there(self, name: str, *, largest: int | None = None) -> str | None:
@@ -107,7 +108,7 @@ class BundleFolder:
         largest = LARGEST.get(name, LARGEST_OTHER)
         file = self._opened(path, largest)
         if file is None:
-            raise BundleError(f"{path}: the file is missing")
+            raise BundleError(f"{path}: {MISSING}")
         with file:
             yield from _decoded_pieces(path, file, largest)
 

@@ -11,6 +11,7 @@ import typer
 from servers.errors import RequestError
 from servers.files.trouble import trouble
 from servers.joining.proofs import SHORTEST_TOKEN
+from servers.records import checked_secret
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 LONGEST_TOKEN = 4096
@@ -25,7 +26,7 @@ def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackPar
         raise RequestError(
             f"{parameter.opts[0]} on the command line shows in the list of processes: set {_variable(parameter)}{file}"
         )
-    return value
+    return None if value is None else _sendable(_variable(parameter), value)
 
 
 def without_password(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
@@ -51,7 +52,7 @@ def token_from(token: str | None, file: Path | None) -> str | None:
         raise RequestError(f"--token-file {file}: cannot be read: {trouble(error)}") from None
     if not text.strip() or "\n" in text.strip() or len(text) > LONGEST_TOKEN:
         raise RequestError(f"--token-file {file}: is not one line with a token")
-    return text.strip()
+    return _sendable(f"--token-file {file}: the token", text.strip())
 
 
 def join_token_from(file: Path | None) -> str | None:
@@ -76,6 +77,13 @@ def readable(authority: Path | None) -> Path | None:
                 f"--authority {authority}: no certificates can be read there: {trouble(error)}"
             ) from None
     return authority
+
+
+def _sendable(name: str, secret: str) -> str:
+    try:
+        return checked_secret(name, secret)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
 
 
 def _begun(file: Path) -> str:

@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "another kind of name": ({"name": "A b"}, "name: must match ^[a-z][a-z0-9_]{0,63}$"),
     "a text for a list": ({"words": "ab"}, "words: must be a list"),
     "too many items": ({"words": ["a", "b", "c"]}, "words: must have at most 2 items"),
-    "an empty text": ({"words": [""]}, "words.0: must have at least 1 characters"),
+    "an empty text": ({"words": [""]}, "words.0: must have at least 1 character"),
     "a long text": ({"words": ["a", "four"]}, "words.1: must have at most 3 characters"),
     "a list for an object": ({"prices": []}, "prices: must be an object"),
     "a text in an object": ({"prices": {"tea": "dear"}}, "prices.tea: must be a number"),

@@ -80,7 +80,7 @@ async def test_what_is_not_there_is_said(tmp_path: Path, choice: ScenarioChoice,
 async def test_a_bundle_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
     async with market(tmp_path) as farm:
         (tmp_path / "stall" / "policy.md").unlink()
-        with pytest.raises(BundleError, match=r"policy.md: the file is missing \(name the environments"):
+        with pytest.raises(BundleError, match=r"policy.md: the file is missing; .* \(name the environments"):
             await chosen(farm, ScenarioChoice())
         assert len(await chosen(farm, ScenarioChoice(environments=("shop",)))) == 3
 

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from mcp.types import JSONRPCError
 
 from registry.http.app import control_app
 from registry.messages import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
@@ -53,6 +54,14 @@ async def test_without_the_token_nothing_is_read(farm: Farm, stranger: httpx.Asy
             assert problem(answer, farm) == (401, "unauthorized")
             assert answer.headers["WWW-Authenticate"] == "Bearer"
             assert TOKEN not in answer.text
+
+
+async def test_a_mistyped_door_says_where_agents_connect(stranger: httpx.AsyncClient) -> None:
+    for path in ("/", "/mcp", "/sse"):
+        answer = await stranger.post(path, json={"jsonrpc": "2.0", "id": 1, "method": "initialize"})
+        error = JSONRPCError.model_validate_json(answer.content).error
+        assert answer.status_code == 404
+        assert "an agent connects to the mcp_url of its lease" in error.message
 
 
 async def test_a_body_that_is_not_json_is_refused(farm: Farm) -> None:
