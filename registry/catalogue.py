@@ -15,7 +15,7 @@ from registry.messages import (
     ScenarioPart,
 )
 from servers.bundle.environment import Environment
-from servers.bundle_library import Library
+from servers.bundle_library import Library, Stamps
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
 from servers.messages import Page
@@ -32,6 +32,7 @@ class Catalogue:
 
     def __init__(self, library: Library) -> None:
         self.library = library
+        self._cards: dict[str, tuple[Stamps, EnvironmentCard]] = {}
         self._threads = asyncio.Semaphore(MOST_THREADS)
 
     async def answer(self, question: Callable[[], T]) -> T:
@@ -47,13 +48,15 @@ class Catalogue:
                     await self.answer(lambda: self.library.scenarios(environment_id))  # noqa: B023 - it is awaited
 
     def environments(self, page: Page, *, search: str = "") -> EnvironmentPart:
-        """The environments whose id, title or description contains a text. Reads every bundle the first time."""
+        """The environments whose id, title or description contains a text. Reads every bundle the first time.
+
+        What a bundle's card says is remembered after its reading was freed for others.
+        """
         cards: list[EnvironmentCard] = []
         broken: dict[str, str] = {}
         for environment_id in self.library.ids():
             try:
-                environment = self.library.environment(environment_id)
-                card = _card(environment, self.library.number_of_scenarios(environment_id))
+                card = self._card_of(environment_id)
             except BundleError as error:
                 broken[environment_id] = self.without_folders(str(error))
                 continue
@@ -65,6 +68,18 @@ class Catalogue:
         return EnvironmentPart(
             items=tuple(shown), total=len(cards), offset=page.offset, limit=page.limit, broken=broken
         )
+
+    def _card_of(self, environment_id: str) -> EnvironmentCard:
+        stamps = self.library.stamps(environment_id)
+        known, card = self._cards.get(environment_id, (None, None))
+        if card is not None and known == stamps:
+            return card
+        environment = self.library.environment(environment_id)
+        is_current = self.library.current(environment_id) is environment  # else it is of older files
+        card = _card(environment, self.library.number_of_scenarios(environment_id))
+        if is_current:
+            self._cards[environment_id] = stamps, card
+        return card
 
     def environment(self, environment_id: str) -> EnvironmentDetail:
         """One environment.

@@ -182,6 +182,15 @@ class Library:
             return count
         return len(self.scenarios(environment_id))
 
+    def stamps(self, environment_id: str) -> Stamps:
+        """What says that the files of a bundle are as they were. Nothing is read.
+
+        Raises:
+            NotFound: there is no such bundle.
+            BundleError: its folder cannot be looked at.
+        """
+        return _stamps(self._folder(environment_id), (*SERVED_FILES, *SCENARIO_FILES))
+
     def keeps(self, environment: Environment) -> bool:
         """False if a reading was freed, or replaced by another of the same files."""
         kept = self._environments.get(environment.id)

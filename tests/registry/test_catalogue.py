@@ -10,6 +10,7 @@ from registry.catalogue import Catalogue
 from registry.messages import ScenarioCard
 from servers.bundle_library import Library
 from servers.errors import BundleError, NotFound
+from servers.messages import Page
 from tests.bundles import SOUND_SCENARIO, with_description
 from tests.registry.farms import Clock, Farm, running
 
@@ -134,3 +135,20 @@ async def test_what_was_read_ahead_is_not_read_again(shelf: Path, tmp_path: Path
     assert library.current("shop") is None
     await Catalogue(library).read_ahead()
     assert library.current("shop") is library.environment("shop")
+
+
+def test_a_list_of_more_than_the_library_keeps_reads_each_bundle_once(shelf: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    for number in range(5):
+        shutil.copytree(shelf / "shop", folder / f"shop_{number}")
+        with_description(folder / f"shop_{number}", id=f"shop_{number}")
+    library = Library([folder], most_read=1)
+    catalogue = Catalogue(library)
+    found = catalogue.environments(Page(offset=0, limit=2))
+    assert (found.total, [card.id for card in found.items]) == (5, ["shop_0", "shop_1"])
+    freed = library.forgotten
+    assert freed > 0
+    assert [card.id for card in catalogue.environments(Page(offset=2, limit=2)).items] == ["shop_2", "shop_3"]
+    assert library.forgotten == freed
+    with_description(folder / "shop_1", title="Another title")
+    assert [card.title for card in catalogue.environments(Page(offset=1, limit=1)).items] == ["Another title"]
