@@ -34,13 +34,21 @@ class RecipeReader:
         self._reader = reader
         self._first = {"now": clock, "today": clock[:10]}
 
+    def values(self, recipe: Recipe) -> list[Values]:
+        """The values of every way to fill a recipe, before its picks and sets.
+
+        Raises:
+            BrokenQuery, QueryError: its SQL cannot be run.
+        """
+        return self._rows(recipe.bind, {})
+
     def bindings(self, recipe: Recipe) -> list[Binding]:
         """Every way to fill a recipe.
 
         Raises:
-            BundleError: its SQL cannot be run.
+            BrokenQuery, QueryError: its SQL cannot be run.
         """
-        found = [self.bound(recipe, values, {}) for values in self._rows(recipe.bind, {})]
+        found = [self.bound(recipe, values, {}) for values in self.values(recipe)]
         return [one for one in found if one is not None]
 
     def bound(self, recipe: Recipe, values: Values, others: Mapping[str, str]) -> Binding | None:
@@ -62,7 +70,12 @@ class RecipeReader:
         }
         return Binding(known, sets, also)
 
-    def _rows(self, sql: str, values: Values) -> list[Values]:
+    def with_values(self, sql: str, values: Values) -> str:
+        """SQL with literals in place of `:name`.
+
+        Raises:
+            QueryError: a value is not there.
+        """
         known = {**self._first, **values}
 
         def as_sql(found: re.Match[str]) -> str:
@@ -70,5 +83,8 @@ class RecipeReader:
                 raise QueryError(f"no value named :{found[1]} in {sql!r}")
             return sql_literal(known[found[1]])
 
-        result = self._reader.select(VALUE.sub(as_sql, sql))
+        return VALUE.sub(as_sql, sql)
+
+    def _rows(self, sql: str, values: Values) -> list[Values]:
+        result = self._reader.select(self.with_values(sql, values))
         return [dict(zip(result.columns, row, strict=True)) for row in result.rows]

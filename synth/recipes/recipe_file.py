@@ -52,14 +52,16 @@ class RecipeQuestion(Record):
 class Recipe(Record):
     """One kind of task.
 
-    `bind` gives a row for each way to fill it. `picks` choose one row each: the first, which must rank before the
-    second in the column `rank` if there is one. `sets` choose several. `open_choices` name values for which others are
+    `bind` gives a row for each way to fill it. `setup` names the `setups` whose SQL adds rows first: all but `bind` see
+    these. `picks` choose one row each: the first, which must rank before the second in the column `rank` if there is
+    one. `sets` choose several. `open_choices` name values for which others are
     as right, with SQL for all of them. `weak` says what a weak agent would choose instead.
     """
 
     id: Name
     title: str = Field(min_length=1)
     bind: str
+    setup: tuple[str, ...] = ()
     picks: dict[str, str] = {}
     sets: dict[str, str] = {}
     least: int = Field(default=1, ge=0)
@@ -71,11 +73,12 @@ class Recipe(Record):
 
 
 class Recipes(Record):
-    """All recipes of a bundle: who sends their tasks, how these begin and end."""
+    """All recipes of a bundle: who sends their tasks, how these begin and end, and SQL that adds rows for them."""
 
     senders: tuple[str, ...] = ()
     opens: tuple[str, ...] = ("",)
     closes: tuple[str, ...] = ("",)
+    setups: dict[str, str] = {}
     recipes: tuple[Recipe, ...]
     provenance: Provenance | None = None
 
@@ -105,14 +108,21 @@ def _problems(found: Recipes, environment: Environment, path: Path) -> Iterator[
         where = f"{path}: {recipe.id}"
         if names.count(recipe.id) > 1:
             yield f"{where}: two recipes have this id"
-        for number, step in enumerate(recipe.steps, start=1):
-            tool = environment.tools.get(step.tool)
-            if tool is None:
-                yield f"{where}: steps.{number}: no tool named {step.tool!r}"
-            elif unknown := sorted(step.arguments.keys() - tool.properties.keys()):
-                yield f"{where}: steps.{number}: {step.tool} has no argument {unknown[0]!r}"
-            if step.each and step.each not in recipe.sets:
-                yield f"{where}: steps.{number}: no set named {step.each!r}"
+        for name in recipe.setup:
+            if name not in found.setups:
+                yield f"{where}: no setup named {name!r}"
+        yield from (f"{where}: {problem}" for problem in _problems_of_calls(recipe, environment))
         for weakness, others in recipe.weak.items():
             for name in others.keys() - recipe.sets.keys() - recipe.picks.keys():
                 yield f"{where}: weak.{weakness}: no pick or set named {name!r}"
+
+
+def _problems_of_calls(recipe: Recipe, environment: Environment) -> Iterator[str]:
+    for number, step in enumerate(recipe.steps, start=1):
+        tool = environment.tools.get(step.tool)
+        if tool is None:
+            yield f"steps.{number}: no tool named {step.tool!r}"
+        elif unknown := sorted(step.arguments.keys() - tool.properties.keys()):
+            yield f"steps.{number}: {step.tool} has no argument {unknown[0]!r}"
+        if step.each and step.each not in recipe.sets:
+            yield f"steps.{number}: no set named {step.each!r}"

@@ -6,9 +6,9 @@ The same bundle, seed and number give the same bytes for any number of processes
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple, get_args
 
@@ -21,14 +21,16 @@ from synth.backward.job import ErrandOutcome
 from synth.certify.agents.weak_agents import LADDER
 from synth.certify.certifier import examine
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Playground
+from synth.play.playground import Playground, Session
 from synth.processes.process_pool import PoolSettings, process_pool
-from synth.recipes.recipe_bindings import Binding, RecipeReader
+from synth.recipes.recipe_bindings import Binding, RecipeReader, Values
 from synth.recipes.recipe_file import Recipe, read_recipes
 from synth.recipes.recipe_plan import Unfit
 from synth.recipes.recipe_scenario import RecipeKitchen, scenario_of
 
 ID = re.compile(r"hard(\d+)_(\d+)")
+Way = Binding | Values
+"""A way to fill a recipe. With a setup these are only the values of `bind`, as its rows are not there yet."""
 MOST_OF_ONE = 40
 """The most ways of one recipe that are tried with one seed."""
 
@@ -90,14 +92,14 @@ class RecipeJob:
             async def make(order: RecipeOrder) -> ErrandOutcome:
                 with self.bundle.on_worker():
                     recipe = kitchen.recipes.recipes[order.recipe]
-                    name = f"hard{self.seed}_{order.at:04d}"
-                    return await _made(kitchen, recipe, filled[order.recipe][order.binding], name, order.at)
+                    way = filled[order.recipe][order.binding]
+                    return await _made(kitchen, recipe, way, f"hard{self.seed}_{order.at:04d}", order.at)
 
             yield make
 
 
 @asynccontextmanager
-async def kitchen_of(stage: Playground) -> AsyncGenerator[tuple[RecipeKitchen, list[list[Binding]]]]:
+async def kitchen_of(stage: Playground) -> AsyncGenerator[tuple[RecipeKitchen, list[Sequence[Way]]]]:
     """What scenarios are made with, and the ways to fill each recipe.
 
     Raises:
@@ -111,19 +113,56 @@ async def kitchen_of(stage: Playground) -> AsyncGenerator[tuple[RecipeKitchen, l
     async with scene.reading() as opened:
         reader = RecipeReader(opened, environment.description.clock)
         kitchen = RecipeKitchen(stage, scene, recipes, reader, phrases_if_readable(environment))
-        yield kitchen, [_bindings(reader, recipe) for recipe in recipes.recipes]
+        yield kitchen, [_ways(reader, recipe) for recipe in recipes.recipes]
 
 
-def _bindings(reader: RecipeReader, recipe: Recipe) -> list[Binding]:
+def _ways(reader: RecipeReader, recipe: Recipe) -> Sequence[Way]:
     try:
-        return reader.bindings(recipe)
+        return reader.values(recipe) if recipe.setup else reader.bindings(recipe)
     except (BrokenQuery, QueryError) as error:
         raise BundleError(f"recipes.json: {recipe.id}: {error}") from None
 
 
-async def _made(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, name: str, at: int) -> ErrandOutcome:
+@asynccontextmanager
+async def _with_rows_added(
+    kitchen: RecipeKitchen, recipe: Recipe, values: Values
+) -> AsyncGenerator[tuple[RecipeKitchen, Binding]]:
+    """The kitchen on an instance that has the recipe's own rows too, and the way chosen among all of them.
+
+    Raises:
+        Unfit: nothing fits there.
+        BundleError: the SQL does not run.
+    """
     try:
-        scenario = await scenario_of(kitchen, recipe, binding, name)
+        setup = "\n".join(kitchen.reader.with_values(kitchen.recipes.setups[name], values) for name in recipe.setup)
+        scene = await _launched(kitchen, recipe, setup)
+        try:
+            async with scene.reading() as opened:
+                reader = RecipeReader(opened, kitchen.clock)
+                binding = reader.bound(recipe, values, {})
+                if binding is None:
+                    raise Unfit("nothing fits the rows that were added")
+                yield replace(kitchen, scene=scene, reader=reader, setup=setup), binding
+        finally:
+            await scene.close()
+    except (BrokenQuery, QueryError) as error:
+        raise BundleError(f"recipes.json: {recipe.id}: {error}") from None
+
+
+async def _launched(kitchen: RecipeKitchen, recipe: Recipe, setup: str) -> Session:
+    try:
+        return await kitchen.stage.launch(setup=setup)
+    except BundleError as error:
+        raise BundleError(f"recipes.json: {recipe.id}: {error}") from None
+
+
+async def _made(kitchen: RecipeKitchen, recipe: Recipe, way: Way, name: str, at: int) -> ErrandOutcome:
+    try:
+        if isinstance(way, Binding):
+            scenario = await scenario_of(kitchen, recipe, way, name)
+        else:
+            async with _with_rows_added(kitchen, recipe, way) as (other, binding):
+                scenario = await scenario_of(other, recipe, binding, name)
     except Unfit as error:
         return ErrandOutcome(at, "dropped", f"{recipe.id}: {error}")
     seen = await examine(kitchen.stage, scenario)

@@ -70,14 +70,25 @@ def expanded(recipe: Recipe, binding: Binding) -> Iterator[ExpandedStep]:
             groups[-1].append(step)
         else:
             groups.append([step])
+    chosen = {**binding.values, **_columns(binding)}
     for group in groups:
         rows = binding.sets[group[0].each] if group[0].each else [None]
         for number, row in enumerate(rows):
-            values = {**binding.values, **(row or {})}
+            values = {**chosen, **(row or {})}
             for step in group:
                 wanted = values.get(step.when.lstrip("!")) if step.when else True
                 if bool(wanted) != step.when.startswith("!"):
                     yield ExpandedStep(step, values, -1 if row is None else number)
+
+
+def _columns(binding: Binding) -> Values:
+    """The columns of sets, as `NAME[].COLUMN`: for arguments that are lists."""
+    return {
+        f"{name}[].{column}": [row[column] for row in rows]
+        for name, rows in binding.sets.items()
+        if rows
+        for column in rows[0]
+    }
 
 
 async def made(scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str, Tool], *, weak: bool) -> RecipePlan:
@@ -93,7 +104,12 @@ async def made(scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str
         keys = _keys(reader.connection)
     plan = RecipePlan()
     for one in steps:
-        given = {name: _filled(value, one, plan) for name, value in one.step.arguments.items()}
+        try:
+            given = {name: _filled(value, one, plan) for name, value in one.step.arguments.items()}
+        except Unfit:
+            if plan.refused:  # a weak agent has not got what this call needs, and stops
+                return plan
+            raise
         arguments = {name: value[0] for name, value in given.items() if value[0] is not None}
         outcome = await scene.call(one.step.tool, arguments)
         if outcome.kind == "refused" and weak:
@@ -133,11 +149,11 @@ def _filled(value: Any, one: ExpandedStep, plan: RecipePlan) -> tuple[Any, str]:
         return value, ""
     whole = HOLE.fullmatch(value)
     if whole:
+        if whole[1] in one.values:
+            return one.values[whole[1]], ""
         if "." in whole[1]:
             return plan.value_at(whole[1], one.row)
-        if whole[1] not in one.values:
-            raise Unfit(f"no value named {whole[1]}")
-        return one.values[whole[1]], ""
+        raise Unfit(f"no value named {whole[1]}")
     return HOLE.sub(lambda hole: str(one.values[hole[1]]), value), ""
 
 

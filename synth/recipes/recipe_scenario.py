@@ -41,6 +41,8 @@ class RecipeKitchen:
     recipes: Recipes
     reader: RecipeReader
     phrases: Phrases
+    setup: str = ""
+    """The SQL that added rows to those of the environment."""
 
     @property
     def clock(self) -> str:
@@ -76,6 +78,7 @@ async def scenario_of(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, 
         id=name,
         title=_title(kitchen, recipe, binding),
         task=task,
+        setup=kitchen.setup,
         tags=tags,
         checkpoints=await _checkpoints(kitchen, recipe, binding, plan, asked, task),
         weak=tuple([one async for one in _weak_runs(kitchen, recipe, binding, answer)]),

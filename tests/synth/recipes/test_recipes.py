@@ -14,7 +14,7 @@ from synth.certify.certifier import examine
 from synth.play.playground import Playground
 from synth.processes.process_pool import PoolSettings
 from synth.recipes.recipe_generator import Wanted, make_from_recipes, wanted_of
-from tests.bundles import write, write_bundle
+from tests.bundles import TOOLS, write, write_bundle
 from tests.processes import farm
 
 SEED = """
@@ -50,9 +50,17 @@ DEAREST: dict[str, Any] = {
 }
 
 
-async def shop_with(folder: Path, *recipes: dict[str, Any], seed: str = SEED) -> Path:
-    shop = await write_bundle(folder / "shop", scenarios=(), seed=seed)
-    whole = {"senders": ["Ada"], "opens": ["Hello from {sender}."], "recipes": list(recipes)}
+MORE: dict[str, str] = {
+    "gongs": "INSERT INTO things (id, name, cents) VALUES ('t7', 'gong', :gong_cents), ('t8', 'horn', 250);",
+    "broken": "INSERT INTO nowhere VALUES (1);",
+}
+
+
+async def shop_with(
+    folder: Path, *recipes: dict[str, Any], seed: str = SEED, tools: str = TOOLS, setups: dict[str, str] = MORE
+) -> Path:
+    shop = await write_bundle(folder / "shop", scenarios=(), seed=seed, tools=tools)
+    whole = {"senders": ["Ada"], "opens": ["Hello from {sender}."], "setups": setups, "recipes": list(recipes)}
     write(shop, {"recipes.json": json.dumps(whole)})
     return shop
 
@@ -108,6 +116,56 @@ async def test_the_same_seed_gives_the_same_scenarios_for_any_number_of_processe
     assert not any(one.title.endswith(".") for one in once)
 
 
+async def test_a_setup_adds_rows_that_all_but_bind_see(tmp_path: Path) -> None:
+    bind = "SELECT 650 AS price_cents, 620 + 10 * count(*) AS gong_cents FROM things WHERE name = 'gong'"
+    shop = await shop_with(tmp_path, {**DEAREST, "setup": ["gongs"], "bind": bind})
+    [one] = await made(shop)
+    assert one.setup == MORE["gongs"].replace(":gong_cents", "620"), "the values of the way stand in it"
+    assert one.reference().calls[1].arguments["id"] == "${1.things[6].id}", "the added gong is the dearest"
+    assert one.certificate is not None
+    again = await made(shop, jobs=2)
+    assert [one] == again
+
+
+async def test_a_way_that_fits_no_added_row_is_left_out(tmp_path: Path) -> None:
+    tie = {**DEAREST, "setup": ["gongs"], "bind": "SELECT 650 AS price_cents, 500 AS gong_cents"}
+    shop = await shop_with(tmp_path, tie)
+    with pytest.raises(BundleError, match="dearest: nothing fits the rows that were added"):
+        await made(shop)
+
+
+async def test_a_list_of_keys_is_one_argument_and_each_is_looked_up(tmp_path: Path) -> None:
+    sale = '''
+def sell(db: Database, *, ids: list[str]) -> dict:
+    """Set things to nothing.
+
+    Args:
+        ids: The things.
+    """
+    for one in ids:
+        if db.one("SELECT id FROM things WHERE id = :id AND cents > 0", id=one) is None:
+            raise ToolError(f"{one} is sold")
+        db.run("UPDATE things SET cents = 0 WHERE id = :id", id=one)
+    return {"sold": len(ids), "first": ids[0]}
+'''
+    sold = {
+        **CHEAP,
+        "bind": "SELECT 450 AS limit_cents",
+        "task": ["Whatever costs {limit_cents} or less is sold, in one go; then price the anvil at 1.50. How many?"],
+        "steps": [
+            {"tool": "find"},
+            {"tool": "sell", "name": "sale", "arguments": {"ids": "{cheap[].thing}"}},
+            {"tool": "price", "arguments": {"id": "{sale.first}", "cents": 150}},
+        ],
+        "weak": {"takes all": {"cheap": "SELECT id AS thing FROM things UNION ALL SELECT 't1'"}},
+    }
+    [one] = await made(await shop_with(tmp_path, sold, tools=TOOLS + sale))
+    ids = one.reference().calls[1].arguments["ids"]
+    assert ids == [f"${{1.things[{at}].id}}" for at in range(5)]
+    [weak] = one.weak
+    assert [call.tool for call in weak.calls] == ["sell"], "refused, so it has nothing to go on with, and stops"
+
+
 async def test_only_wanted_levels_and_demands_are_kept(tmp_path: Path) -> None:
     shop = await shop_with(tmp_path, CHEAP, DEAREST)
     hard = await made(shop, wanted=wanted_of("4..5", None))
@@ -142,6 +200,9 @@ def _told(weakness: str) -> str:
         ({"steps": [{"tool": "lose"}]}, "cheap_ones: steps.1: no tool named 'lose'"),
         ({"steps": [{"tool": "find", "arguments": {"name": "x"}}]}, "steps.1: find has no argument 'name'"),
         ({"steps": [{"tool": "find", "each": "dear"}]}, "steps.1: no set named 'dear'"),
+        ({"setup": ["gold"]}, "cheap_ones: no setup named 'gold'"),
+        ({"setup": ["broken"]}, "recipes.json: cheap_ones: .*no such table: nowhere"),
+        ({"setup": ["gongs"]}, "cheap_ones: no value named :gong_cents"),
         ({"weak": {"off by one": {"dear": "SELECT 1"}}}, "weak.off by one: no pick or set named 'dear'"),
         ({"bind": "SELECT colour FROM things"}, "cheap_ones: .*no such column: colour"),
         ({"bind": "DELETE FROM things"}, "cheap_ones: "),
