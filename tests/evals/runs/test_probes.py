@@ -89,7 +89,7 @@ async def test_a_probe_of_the_library_tells_two_lawful_ways_apart() -> None:
                 ),
                 PlannedCall(tool="check_in", arguments={"booking_id": "bkg_1020"}),
             )
-            model = gold_model(Solution(calls=calls, answer=f"She is in room {number}."))
+            model = gold_model(Solution(calls=calls, answer=f"She is checked in.\nAnswer: {number}"))
             played = await rollout(farm, detail, model, limits=Limits(turns=5))
             assert played.score is not None
             assert (played.reward, [one.holds for one in played.score.probes]) == (1.0, [is_upgraded])
