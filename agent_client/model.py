@@ -1,10 +1,15 @@
 """The interface of a model: anything that replies to a conversation."""
 
+import asyncio
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
+
+EPISODE_CLOCK: ContextVar[asyncio.Timeout | None] = ContextVar("EPISODE_CLOCK", default=None)
+"""The time limit of the episode under way. A model that waits for others asks it what time is left."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from agent_client.events import (
     Started,
 )
 from agent_client.model import (
+    EPISODE_CLOCK,
     CallReply,
     Instructions,
     Message,
@@ -131,6 +132,7 @@ class _Episode:
 
     async def _bounded(self) -> Ending:
         clock = asyncio.timeout(self._limits.seconds)
+        before = EPISODE_CLOCK.set(clock)
         try:
             async with clock:
                 return await self._until_end()
@@ -147,6 +149,8 @@ class _Episode:
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # somebody wants us to stop, trouble or not
             return Ending("infra_error", str(error))
+        finally:
+            EPISODE_CLOCK.reset(before)
 
     async def _until_end(self) -> Ending:
         if self._person is not None and not self._turns:

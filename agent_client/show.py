@@ -57,8 +57,9 @@ def _show_reply(console: Console, number: int, turn: Turn, cut: Cut) -> None:
 
 
 def _show_call(console: Console, call: ToolCall, result: ToolResult, cut: Cut) -> None:
-    asked = call.malformed or ", ".join(f"{name}={_argument(value, cut)}" for name, value in call.arguments.items())
-    console.print(Text.assemble(("→ ", "cyan"), (call.tool, "bold cyan"), f"({asked})"))
+    arguments = ", ".join(f"{name}={_argument(value, cut)}" for name, value in call.arguments.items())
+    asked = f" could not be read: {call.malformed}" if call.malformed else f"({arguments})"
+    console.print(Text.assemble(("→ ", "cyan"), (call.tool, "bold cyan"), asked))
     sign, style = ("✗", "red") if result.is_error else ("←", "dim")
     console.print(Text(f"  {sign} {cut(' '.join(result.text.split()), LONGEST_RESULT)}", style=style))
 

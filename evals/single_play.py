@@ -10,6 +10,8 @@ from typing import NamedTuple
 import typer
 from rich.text import Text
 
+from agent_client.errors import EndpointRefused
+from agent_client.models.endpoint import Retries
 from agent_client.models.human_model import HumanModel, InputLines
 from agent_client.show import show
 from evals.benchmarks.harness import limits_of, rules_of
@@ -30,6 +32,8 @@ from servers.errors import RequestError
 from servers.text.terminal import Terminal
 
 out = Terminal()
+FAILED, MISUSED = 1, 2
+"""Exit codes."""
 LINE = re.compile(r"^tools\.py, line (\d+)")
 
 
@@ -38,6 +42,8 @@ class PlayEpisode(NamedTuple):
 
     subject: Subject
     run: Rollout
+    is_refused: bool
+    """Whether the episode broke because a model's endpoint refused the request, as it does for a wrong key."""
 
 
 def play_once(suite: Suite, folder: Path, endpoint: ModelEndpoint, save: Path | None, *, is_full: bool = False) -> None:
@@ -52,7 +58,7 @@ def play_once(suite: Suite, folder: Path, endpoint: ModelEndpoint, save: Path | 
             saved.append(RolloutRecord.of(suite, 0, episode.run))
         out.print(f"Saved: `farm show {save}` lists it, `farm report {save} --html FILE` makes a page.", soft_wrap=True)
     if episode.run.success is not True:
-        raise typer.Exit(1)
+        raise typer.Exit(MISUSED if episode.is_refused else FAILED)
 
 
 def _new_run(path: Path) -> RunFolder:
@@ -73,9 +79,11 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         detail = await farm.scenario(folder.name, scenario_id)
         _check_user(suite, detail)
+        refusals: list[EndpointRefused] = []
+        retries = Retries(on_retry=_show_retry, on_refusal=refusals.append)
         human = _human() if isinstance(suite.agent, HumanAgent) else None
         playing = await stack.enter_async_context(
-            players(suite, endpoint, on_retry=_show_retry, hidden=FOLDERS_OF_TOKENS, human=human)
+            players(suite, endpoint, retries=retries, hidden=FOLDERS_OF_TOKENS, human=human)
         )
         await _make_sure_it_starts(farm, detail, suite)
         seed, perturb = suite.run.seed, suite.perturb
@@ -94,7 +102,7 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
             on_event=show(out, is_full=is_full),
             answers=suite.answers,
         )
-        return PlayEpisode(subject, run)
+        return PlayEpisode(subject, run, run.outcome == "infra_error" and bool(refusals))
 
 
 async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, suite: Suite) -> None:

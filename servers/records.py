@@ -43,6 +43,8 @@ AnswerFormat = Literal["text", "json"]
 """How an agent is asked to answer: in prose, or in one JSON object."""
 OPENAI = "https://api.openai.com/v1"
 """The default endpoint."""
+KEY, USER_KEY = "OPENAI_API_KEY", "USER_OPENAI_API_KEY"
+"""The variables that hold an endpoint's key, and that of the simulated user's."""
 
 
 def checked_url(url: str) -> str:

@@ -357,9 +357,9 @@ async def test_a_person_plays_in_a_conversation(tmp_path: Path) -> None:
 async def test_an_endpoint_that_refuses_is_no_zero(shop: Path, tmp_path: Path) -> None:
     async with StubEndpoint([refused(401, "no such key")]).serve() as url:
         done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, done.err) == (2, "")
     assert done.out.endswith("outcome infra_error, no reward\n")
-    assert done.out.count("the key is wrong") == 1
+    assert done.out.count("HTTP 401: no such key; no key was given: set OPENAI_API_KEY") == 1
     assert "checkpoint" not in done.out
 
 

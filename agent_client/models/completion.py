@@ -44,6 +44,12 @@ class Completion(LenientModel):
     usage: Usage | None = None
 
 
+class AnyCompletion(LenientModel):
+    """The least of a chat completion. What one token leaves of a message may lack what `Completion` asks for."""
+
+    choices: tuple[Any, ...] = Field(min_length=1)
+
+
 class Embedding(LenientModel):
     """One text's vector. `index` is the position of the text in the request."""
 

@@ -99,8 +99,9 @@ def _turn(turn: dict[str, Any]) -> Iterator[RenderableType]:
     if turn["text"].strip():
         yield Text(turn["text"].strip())
     for call in turn["calls"]:
-        asked = call["malformed"] or ", ".join(f"{name}={_json(value)}" for name, value in call["arguments"].items())
-        yield Text.assemble(("→ ", "cyan"), (call["tool"], "bold cyan"), f"({asked})")
+        arguments = ", ".join(f"{name}={_json(value)}" for name, value in call["arguments"].items())
+        asked = f" could not be read: {call['malformed']}" if call["malformed"] else f"({arguments})"
+        yield Text.assemble(("→ ", "cyan"), (call["tool"], "bold cyan"), asked)
         result = "no answer: the episode ended first" if call["result"] is None else " ".join(call["result"].split())
         yield Text(f"  {'✗' if call['error'] else '←'} {_short(result)}", "red" if call["error"] else "dim")
         yield from map(_change, call["changes"])

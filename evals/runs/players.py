@@ -1,6 +1,6 @@
 """The players of a suite: the agent of each scenario, and the simulated user if there is one."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from agent_client.errors import EndpointError, EndpointRefused
 from agent_client.model import Model
 from agent_client.models.call_text import HERMES, JSON
 from agent_client.models.chat_model import ChatModel
-from agent_client.models.endpoint import Retries
+from agent_client.models.endpoint import NamedKey, Retries
 from agent_client.models.prompted_model import PromptedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
@@ -29,6 +29,7 @@ from evals.runs.suite import (
     Suite,
 )
 from servers.errors import InfraError, RequestError
+from servers.records import KEY, USER_KEY
 
 CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 
@@ -73,28 +74,31 @@ async def players(
     suite: Suite,
     endpoint: ModelEndpoint,
     *,
-    on_retry: Callable[[str], None] | None = None,
+    retries: Retries = Retries(),  # noqa: B008 - it does not change
     hidden: tuple[Path, ...] = (),
     ask_models: bool = False,
     human: Model | None = None,
 ) -> AsyncGenerator[Players]:
-    """The players of a suite, with open connections. `on_retry` is called before each wait.
+    """The players of a suite, with open connections.
 
     `ask_models` asks each model for one token first, as a run of many rollouts should. `hidden` are folders with a
     control token, which no program may read through its walls. `human` plays in the place of the suite's agent.
 
     Raises:
-        RequestError: an endpoint refuses its key, or does not have its model.
-        InfraError: an endpoint does not answer.
+        RequestError: an endpoint refuses its key, does not have its model, or is none.
+        InfraError: an endpoint does not answer, or fails.
     """
     async with AsyncExitStack() as stack:
         chat: ChatModel | None = None
         user: ChatModel | None = None
         if isinstance(suite.agent, ChatAgent):
-            chat = await stack.enter_async_context(_model(suite.agent, endpoint, endpoint.api_key, on_retry))
+            key = NamedKey(endpoint.api_key, KEY)
+            chat = await stack.enter_async_context(_model(suite.agent, endpoint.base_url, key, retries))
         if suite.user is not None:
-            key = endpoint.user_api_key or endpoint.api_key
-            user = await stack.enter_async_context(_model(suite.user, endpoint, key, on_retry))
+            key = NamedKey(endpoint.user_api_key, USER_KEY)
+            if not endpoint.user_api_key:
+                key = NamedKey(endpoint.api_key, f"{KEY} or {USER_KEY}")
+            user = await stack.enter_async_context(_model(suite.user, endpoint.base_url, key, retries))
         for model in (chat, user):
             if model is not None:
                 await _check(model, ask=ask_models)
@@ -102,18 +106,16 @@ async def players(
         yield Players(suite.agent, human or _in_words(suite.agent, chat), user, program)
 
 
-def _model(
-    told: ChatAgent | SimulatedUser, endpoint: ModelEndpoint, api_key: str, on_retry: Callable[[str], None] | None
-) -> ChatModel:
+def _model(told: ChatAgent | SimulatedUser, base_url: str, key: NamedKey, retries: Retries) -> ChatModel:
     return ChatModel(
-        told.base_url or endpoint.base_url,
+        told.base_url or base_url,
         told.model,
-        api_key=api_key or "none",
+        api_key=key,
         temperature=told.temperature,
         max_tokens=told.max_tokens,
         return_thinking=isinstance(told, ChatAgent) and told.return_thinking,
         seconds=told.seconds,
-        retries=Retries(on_retry=on_retry),
+        retries=retries,
     )
 
 

@@ -84,6 +84,7 @@ class SuiteProgress:
     tallies: dict[str, RolloutCounts] = field(default_factory=dict[str, RolloutCounts])
     total: RolloutCounts = field(default_factory=RolloutCounts)
     began_at: float = field(default_factory=time.monotonic)
+    """When the first rollout of this start began."""
     resumed: int = 0
     trouble: str = ""
     """Why the last broken rollout broke."""
@@ -105,7 +106,7 @@ class SuiteProgress:
             self._line(self.state)
 
     def planned(self, subjects: Sequence[Subject], attempts: int) -> None:
-        self.state = "playing"
+        self.state, self.began_at = "playing", time.monotonic()
         for subject in subjects:
             self.tallies.setdefault(subject.detail.environment, RolloutCounts()).planned += attempts
             self.total.planned += attempts
@@ -159,11 +160,11 @@ class SuiteProgress:
         return f", {self.total.tokens:,} tokens" + (f", {spent / MILLION:,.2f} spent" if any(self.prices) else "")
 
     def _left(self) -> str:
-        """The estimated remaining time, from the pace since this start."""
-        played, remaining = self.total.done - self.resumed, self.total.planned - self.total.done
-        if not played or not remaining:
+        """The estimated remaining time, from the pace at which this start has rollouts judged. None without any."""
+        judged, remaining = self.total.judged - self.resumed, self.total.planned - self.total.done
+        if not judged or not remaining:
             return ""
-        seconds = remaining * (time.monotonic() - self.began_at) / played
+        seconds = remaining * (time.monotonic() - self.began_at) / judged
         return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
 
     def _line(self, text: str) -> None:

@@ -32,7 +32,8 @@ from servers.scenario.scenario import Scenario
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
 MOST_BROKEN_IN_A_ROW = 20
-"""The number of consecutive broken rollouts, after all retries, that stops a run: the farm or the endpoint is down."""
+"""The number of consecutive broken tries that stops a run: the farm or the endpoint is down. If all rollouts of a
+larger number at once break by one fault, each is tried again before that."""
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
 
@@ -68,7 +69,7 @@ class Evaluation:
 
         Raises:
             RequestError: the folder holds a run of another suite, or its scenarios have changed since.
-            InfraError: too many consecutive rollouts broke. Finished ones are kept, and another run continues.
+            InfraError: too many consecutive tries broke. Finished ones are kept, and another run continues.
         """
         async with shared_http(2 * self.suite.run.concurrency) as http:
             if not self.folder.is_begun:
@@ -163,7 +164,7 @@ class Evaluation:
             played = await self._played(subject, attempt, http)
             self.folder.append(played)
             self.watcher.ended(played, now=True)
-            self._see_to(played.rollout)
+            self._stop_if_all_breaks(played.rollout)
 
     async def _played(self, subject: Subject, attempt: int, http: httpx2.AsyncClient) -> RolloutRecord:
         broken: list[str] = []
@@ -183,17 +184,20 @@ class Evaluation:
                 answers=self.suite.answers,
                 perturb=self.suite.perturb,
             )
+            self.broken_in_a_row = self.broken_in_a_row + 1 if run.outcome == "infra_error" else 0
             if run.outcome != "infra_error" or len(broken) >= self.suite.run.retries:
                 break
+            self._stop_if_all_breaks(run)
             broken.append(run.error)
             await self.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (len(broken) - 1)))
         return RolloutRecord.of(self.suite, attempt, run, broken)
 
-    def _see_to(self, run: Rollout) -> None:
-        self.broken_in_a_row = self.broken_in_a_row + 1 if run.outcome == "infra_error" else 0
-        if self.broken_in_a_row >= MOST_BROKEN_IN_A_ROW:
+    def _stop_if_all_breaks(self, run: Rollout) -> None:
+        """Raise InfraError if too many tries broke, of this rollout and of those beside it, and none was judged."""
+        plan = self.suite.run
+        if self.broken_in_a_row >= max(MOST_BROKEN_IN_A_ROW, 2 * plan.concurrency if plan.retries else 0):
             raise InfraError(
-                f"{self.broken_in_a_row} rollouts in a row broke, the last one by: {run.error}; "
+                f"{self.broken_in_a_row} tries in a row broke, the last one by: {run.error}; "
                 "once that is mended, the same command goes on where it stopped"
             )
 

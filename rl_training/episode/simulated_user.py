@@ -7,9 +7,10 @@ from pydantic import Field
 
 from agent_client.model import Model
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import NamedKey
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Exchange, UserMessage
-from servers.records import EndpointUrl, Record
+from servers.records import USER_KEY, EndpointUrl, Record
 
 
 class UserModel(Record):
@@ -27,7 +28,7 @@ def user_model(told: UserModel, api_key: str) -> ChatModel:
     return ChatModel(
         told.base_url,
         told.model,
-        api_key=api_key or "none",
+        api_key=NamedKey(api_key, USER_KEY),
         temperature=told.temperature,
         max_tokens=told.max_tokens,
         seconds=told.seconds,

@@ -11,7 +11,7 @@ import typer
 from servers.errors import RequestError
 from servers.files.trouble import trouble
 from servers.joining.proofs import SHORTEST_TOKEN
-from servers.records import checked_secret
+from servers.records import KEY, USER_KEY, checked_secret
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 LONGEST_TOKEN = 4096
@@ -112,14 +112,12 @@ TokenFile = Annotated[Path | None, typer.Option(help="A file with the control to
 UserApiKey = Annotated[
     str,
     typer.Option(
-        envvar="USER_OPENAI_API_KEY",
+        envvar=USER_KEY,
         callback=not_on_the_command_line,
         help="The key for the simulated user's model; only by the variable.",
     ),
 ]
 ApiKey = Annotated[
     str,
-    typer.Option(
-        envvar="OPENAI_API_KEY", callback=not_on_the_command_line, help="The endpoint's key; only by the variable."
-    ),
+    typer.Option(envvar=KEY, callback=not_on_the_command_line, help="The endpoint's key; only by the variable."),
 ]

@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, Self
 
-from servers.errors import FarmError
+from servers.errors import FarmError, RequestError
 from servers.records import Record
 
 
@@ -69,7 +69,7 @@ class WriterUnreachable(WriterError):
     """The endpoint is down or broken, after all attempts."""
 
 
-class WriterRefused(WriterError):
+class WriterRefused(WriterError, RequestError):
     """The endpoint refuses the request."""
 
 

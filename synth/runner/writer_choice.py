@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_client.models.endpoint import Endpoint, Retries
+from agent_client.models.endpoint import Endpoint, NamedKey, Retries
+from servers.records import KEY
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import BatchFolder
 from synth.llm.cache import Cache
@@ -53,7 +54,7 @@ async def embedder_for(plan: RunPlan, api_key: str) -> AsyncGenerator[Embedder |
 def _endpoint(plan: RunPlan, api_key: str, on_retry: Callable[[str], None] | None = None) -> Endpoint:
     return Endpoint(
         plan.base_url,
-        api_key=api_key or "none",
+        api_key=NamedKey(api_key, KEY),
         seconds=plan.seconds,
         retries=Retries(plan.attempts, on_retry=on_retry),
         connections=plan.at_once,

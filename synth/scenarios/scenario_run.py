@@ -14,9 +14,11 @@ import typer
 from rich.table import Table
 
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import NamedKey
 from servers.bundle.files import name_in_commands, text_if_there
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.files.atomic_write import make_sure_of
+from servers.records import KEY
 from servers.text.terminal import Terminal
 from servers.text.wording import counted, noun
 from synth.backward.generator import Shelf, Yield, make_backward
@@ -69,7 +71,7 @@ class SolverModel:
         return ChatModel(
             self.base_url,
             self.model,
-            api_key=self.api_key or "none",
+            api_key=NamedKey(self.api_key, KEY),
             temperature=self.temperature,
             seconds=self.seconds,
         )

@@ -58,6 +58,29 @@ async def test_calls_of_one_turn_are_made_in_order_and_all_answered(url: str, fa
     assert answered == [("b", "loan_1: Emma"), ("a", "loan_2: Dune")]
 
 
+async def test_an_endpoint_that_never_answers_is_no_timeout_of_the_agent(url: str) -> None:
+    trace, _ = await chat(url, None, seconds=0.2)
+    assert (trace.end, trace.turns) == ("infra_error", ())
+    assert "did not answer the first request" in trace.error
+
+
+async def test_a_retry_that_would_begin_after_the_end_is_not_waited_for(url: str) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    busy, later = refused(503, "busy", retry_after="1"), refused(503, "busy", retry_after="60")
+    endpoint = StubEndpoint([busy, later])
+    async with (
+        endpoint.serve() as base_url,
+        ChatModel(base_url, "stub-1", retries=Retries(sleep=sleep)) as model,
+    ):
+        trace = await episode(url, model, seconds=59)
+    assert (trace.end, waited, len(endpoint.requests)) == ("infra_error", [1.0], 2)
+    assert trace.error.endswith("busy (2 attempts; another would follow in 60.0 s, and the time is over before)")
+
+
 async def test_a_malformed_call_is_answered_and_never_sent(url: str, farm: Farm) -> None:
     broken = {"id": "x", "name": "borrow", "arguments": '{"book": "Du'}
     trace, endpoint = await chat(url, said(calls=[broken, DUNE]), said("Done."))

@@ -52,6 +52,15 @@ def test_thinking_and_text_beside_calls_are_shown_and_long_things_cut() -> None:
     assert text.count("…") == 2
 
 
+def test_a_call_that_could_not_be_read_is_not_shown_as_if_it_were_made() -> None:
+    screen = console()
+    call = ToolCall.read("a", "find", "{bad")
+    show(screen)(CallAnswered(call, ToolResult(text="no", is_error=True)))
+    assert shown(screen).startswith(
+        "→ find could not be read: key must be a string at line 1 column 2; they were: {bad"
+    )
+
+
 def test_an_end_with_an_error_says_which() -> None:
     screen = console()
     end = Trace(

@@ -183,7 +183,7 @@ async def test_an_endpoint_that_refuses_is_no_zero(shelf: Path) -> None:
         async with ChatModel(url, "m") as model:
             run = await at.play(model)
         assert (run.outcome, run.reward, run.success) == ("infra_error", None, None)
-        assert "the key is wrong" in run.error
+        assert "HTTP 401: no such key; no key was given" in run.error
         assert await at.live() == 0
 
 

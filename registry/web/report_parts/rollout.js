@@ -78,7 +78,7 @@ function call(told) {
   const text = told.result === null ? "no answer: the episode ended first" : told.result;
   const brief = text.replace(/\s+/g, " ");
   return h("div", { class: `call${told.error || told.malformed ? " error" : ""}` },
-    h("div", { class: "ask mono" }, h("span", {}, h("b", {}, told.tool), "(", told.malformed ? h("span", {}, told.malformed) : named, ")")),
+    h("div", { class: "ask mono" }, h("span", {}, h("b", {}, told.tool), told.malformed ? ` could not be read: ${told.malformed}` : ["(", named, ")"])),
     h("details", {}, h("summary", {}, brief.length > 140 ? `${brief.slice(0, 140)}…` : brief || "(nothing)"), h("pre", { tabindex: 0 }, pretty(text))),
     told.changes.length > 0 && h("div", { class: "changes" }, told.changes.map(change)));
 }

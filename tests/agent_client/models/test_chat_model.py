@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from agent_client.errors import ConversationTooLong, EndpointError, EndpointRefused
+from agent_client.errors import ConversationTooLong, EndpointDown, EndpointError, EndpointRefused
 from agent_client.model import (
+    EPISODE_CLOCK,
     CallReply,
     Instructions,
     Message,
@@ -17,9 +18,10 @@ from agent_client.model import (
     User,
 )
 from agent_client.models.chat_model import ChatModel
-from agent_client.models.endpoint import Endpoint, Retries
+from agent_client.models.endpoint import ATTEMPTS_TO_CHECK, Endpoint, NamedKey, Retries
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 from tests.doubles import StubEndpoint, refused, said
+from tests.processes import until
 
 TASK = [Instructions("Be kind."), User("Borrow Dune.")]
 BORROW = ToolSpec(name="borrow", description="Borrow a book.", arguments={"type": "object"})
@@ -235,8 +237,9 @@ async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> Non
 @pytest.mark.parametrize(
     ("refusal", "hint"),
     [
-        (refused(401, "bad key"), "the key is wrong"),
+        (refused(401, "bad key"), "/v1 answered HTTP 401: bad key; the key is wrong$"),
         (refused(403, "not yours"), "may not use this model"),
+        (Response("<p>\n  Go away", 402), "/v1 answered HTTP 402: <p> Go away; it wants to be paid first$"),
         (refused(404, "unknown model"), "no such model"),
         (refused(400, "unknown parameter"), "does not take such a request"),
         (refused(429, "pay first", code="insufficient_quota"), "not pass soon"),
@@ -246,8 +249,18 @@ async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> Non
 async def test_a_refusal_is_final_at_once(refusal: Response, hint: str) -> None:
     waits = Waits()
     with pytest.raises(EndpointError, match=hint):
-        await ask(refusal, said("never asked for"), waits=waits)
+        await ask(refusal, said("never asked for"), waits=waits, api_key="key-1")
     assert waits.asked == []
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_refused_key_is_told_with_the_variable_that_it_comes_from(status: int) -> None:
+    with pytest.raises(EndpointRefused, match=r"; no key was given$"):
+        await ask(refused(status, "no"))
+    with pytest.raises(EndpointRefused, match=r"; no key was given: set SOME_KEY$"):
+        await ask(refused(status, "no"), api_key=NamedKey("", "SOME_KEY"))
+    with pytest.raises(EndpointRefused, match=r"the key (is wrong|may not use this model) \(SOME_KEY\)$"):
+        await ask(refused(status, "no"), api_key=NamedKey("key-1", "SOME_KEY"))
 
 
 @pytest.mark.parametrize("status", [301, 302, 303])
@@ -278,15 +291,62 @@ async def test_a_full_context_is_the_agents_doing(refusal: Response) -> None:
 
 
 async def test_a_model_is_asked_for_a_token_and_only_a_lasting_refusal_counts() -> None:
-    for answer in (said("."), refused(400, "too few tokens"), refused(503, "busy"), refused(429, "too many")):
+    busy = (refused(503, "busy", retry_after="9"), refused(429, "too many"))
+    cut: dict[str, Any] = {"choices": [{"finish_reason": "length"}]}
+    for answer in (said("."), cut, refused(400, "too few tokens"), *busy):
         endpoint = StubEndpoint([answer])
         async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1") as model:
             await model.check_model()
         assert len(endpoint.requests) == 1
-    for status in (401, 403, 404):
+    for status in (301, 401, 402, 403, 404, 405, 501):
         async with StubEndpoint([refused(status, "no")]).serve() as base_url, ChatModel(base_url, "stub-1") as model:
             with pytest.raises(EndpointRefused):
                 await model.check_model()
+
+
+async def checked(*answers: dict[str, Any] | Response | None) -> StubEndpoint:
+    endpoint, waits = StubEndpoint(list(answers)), Waits()
+    async with endpoint.serve() as url, ChatModel(url, "stub-1", retries=Retries(sleep=waits)) as model:
+        await model.check_model()
+    assert sum(waits.asked) <= ATTEMPTS_TO_CHECK
+    return endpoint
+
+
+async def test_an_endpoint_that_is_broken_or_none_is_found_by_the_one_token() -> None:
+    """Also if it has failed only at first, as a gateway does while a model is loaded."""
+    for status in (500, 502, 503):
+        with pytest.raises(EndpointDown, match=rf"answered HTTP {status}: boom \({ATTEMPTS_TO_CHECK} attempts\)$"):
+            await checked(*[refused(status, "boom")] * ATTEMPTS_TO_CHECK)
+    with pytest.raises(EndpointDown, match="it will not pass soon"):
+        await checked(refused(429, "pay first", code="insufficient_quota"))
+    nonsense: list[dict[str, Any] | Response] = [HTMLResponse("<h1>It works!</h1>"), {"choices": []}, {"hello": 1}]
+    for answer in nonsense:
+        with pytest.raises(EndpointRefused, match=r"no chat completion: .*3 attempts\); is the base URL right\?$"):
+            await checked(*[answer] * ATTEMPTS_TO_CHECK)
+    assert len((await checked(refused(500, "boom"), HTMLResponse("<p>"), said("."))).requests) == 3
+
+
+async def asked_until_the_time_is_over(messages: Sequence[Message]) -> None:
+    """Ask an endpoint that never answers, in an episode whose time is over as soon as the request is there."""
+    stub = StubEndpoint([None])
+    async with stub.serve() as base_url, ChatModel(base_url, "stub-1") as model:
+
+        async def end() -> None:
+            await until(lambda: bool(stub.requests), "the endpoint was asked")
+            clock.reschedule(asyncio.get_running_loop().time())
+
+        async with asyncio.timeout(None) as clock:
+            EPISODE_CLOCK.set(clock)
+            ending = asyncio.create_task(end())
+            await model.reply(messages, [])
+        await ending
+
+
+async def test_an_endpoint_that_never_answers_is_to_blame_unless_the_model_has_said_something() -> None:
+    with pytest.raises(EndpointDown, match=r"did not answer the first request in .* the time was over"):
+        await asyncio.create_task(asked_until_the_time_is_over(TASK))
+    with pytest.raises(TimeoutError):
+        await asyncio.create_task(asked_until_the_time_is_over([*TASK, Reply(text="Well."), User("Go on.")]))
 
 
 async def test_a_model_that_takes_long_to_say_a_token_is_not_refused() -> None:

@@ -1,22 +1,28 @@
 """A run plays every rollout once, goes on where it was killed, tries again what broke, and drops nothing."""
 
 import asyncio
+import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from fastapi.responses import HTMLResponse, Response
 
 from agent_client.errors import EndpointError
 from agent_client.model import Message, Reply
+from agent_client.models.endpoint import ATTEMPTS_TO_CHECK, Retries
 from agent_client.trace import ToolSpec
 from evals.runs.folder import RunFolder
-from evals.runs.suite import ScenarioChoice
+from evals.runs.players import players
+from evals.runs.progress import RolloutCounts, SuiteProgress
+from evals.runs.suite import ModelEndpoint, ScenarioChoice
 from evals.runs.suite_run import MOST_BROKEN_IN_A_ROW
 from registry.client import FarmClient
 from registry.farm import private
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import InfraError, RequestError
+from servers.text.terminal import Terminal
 from tests.bundles import write_bundle
 from tests.doubles import StubEndpoint, refused, said
 from tests.evals.suite_runs import SCENARIOS, evaluated, shop, suite
@@ -110,14 +116,53 @@ async def test_what_stays_broken_is_written_down_and_played_again_next_time(tmp_
 async def test_a_run_stops_when_everything_breaks_and_keeps_what_it_has(tmp_path: Path) -> None:
     async with shop(tmp_path / "shelf") as client:
         told = suite(agent={"kind": "idle"}, run={"attempts": 50, "retries": 0, "concurrency": 4})
-        with pytest.raises(
-            InfraError, match=f"{MOST_BROKEN_IN_A_ROW} rollouts in a row broke, the last one by: the end"
-        ):
+        with pytest.raises(InfraError, match=f"{MOST_BROKEN_IN_A_ROW} tries in a row broke, the last one by: the end"):
             await evaluated(client, tmp_path / "run", told, model=lambda: Failing(9))
         lines = [at.played.rollout.outcome for at in RunFolder(tmp_path / "run").rollouts()]
         assert MOST_BROKEN_IN_A_ROW <= len(lines) < 30
         assert set(lines) == {"infra_error"}
         assert (await client.leases(status="live")).total == 0
+
+
+async def test_tries_that_break_count_before_their_rollouts_are_given_up(tmp_path: Path) -> None:
+    down = Failing(1_000)
+    async with shop(tmp_path / "shelf") as client:
+        told = suite(agent={"kind": "idle"}, run={"attempts": 50, "retries": 9, "concurrency": 4})
+        with pytest.raises(InfraError, match=f"{MOST_BROKEN_IN_A_ROW} tries in a row broke"):
+            await evaluated(client, tmp_path / "run", told, model=lambda: down)
+        assert MOST_BROKEN_IN_A_ROW <= 1_000 - down.left < MOST_BROKEN_IN_A_ROW + 4
+        assert (await client.leases(status="live")).total == 0
+
+
+def test_the_time_left_is_told_by_what_was_judged() -> None:
+    progress = SuiteProgress(Terminal(), "suite")
+    progress.total = RolloutCounts(planned=200, done=8, broken=8)
+    progress.began_at -= 80
+    assert " left" not in str(progress.table().title)
+    progress.total = RolloutCounts(planned=200, done=16, broken=8, judged=8)
+    assert str(progress.table().title).endswith(", 31 min left")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "why"),
+    [
+        (HTMLResponse("<h1>It works!</h1>"), RequestError, "is the base URL right?; nothing was played"),
+        (refused(500, "boom"), InfraError, "answered HTTP 500: boom (3 attempts); nothing was played"),
+    ],
+)
+async def test_an_endpoint_that_is_broken_or_none_is_found_before_the_first_rollout(
+    answer: Response, error: type[Exception], why: str
+) -> None:
+    stub = StubEndpoint([answer] * ATTEMPTS_TO_CHECK, models=HTMLResponse("<h1>It works!</h1>"))
+    told = suite(agent={"kind": "chat", "model": "m"})
+    async with stub.serve() as url:
+        with pytest.raises(error, match=re.escape(why)):
+            async with players(told, ModelEndpoint(url), ask_models=True, retries=Retries(sleep=_no_wait)):
+                pass
+
+
+async def _no_wait(_: float) -> None:
+    return
 
 
 async def test_a_farm_that_dies_in_the_middle_stops_the_run_and_another_farm_goes_on(tmp_path: Path) -> None:
@@ -285,7 +330,7 @@ async def test_what_eval_needs_is_looked_at_before_the_first_rollout(shelf: Path
             farm("eval", "gold.toml", "--out", "run3", "--library", "shelf", home=tmp_path),
         )
     assert (wrong_key.code, wrong_key.err.count("\n")) == (2, 1)
-    assert "the key is wrong; nothing was played" in wrong_key.err
+    assert "HTTP 401: no such key; the key is wrong (OPENAI_API_KEY); nothing was played" in wrong_key.err
     assert (no_endpoint.code, no_endpoint.err.count("\n")) == (1, 1)
     assert "cannot reach http://127.0.0.1:9/v1: " in no_endpoint.err
     assert (wrong_token.code, "token" in wrong_token.err) == (2, True)

@@ -188,8 +188,8 @@ async def test_a_wrong_key_ends_the_run_with_one_line(tmp_path: Path) -> None:
     model = Model(answer=lambda messages: refused(401, "no such key"))
     async with model.serve() as base_url:
         done = await ran(tmp_path, topics=TOPICS, base_url=base_url)
-    assert done.code == 1
-    assert "the key is wrong" in done.err
+    assert done.code == 2
+    assert "HTTP 401: no such key; " in done.err
     assert done.err.count("\n") == 1
 
 
@@ -219,7 +219,7 @@ async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> N
         begun = await run("--topic", "Loans", "--model", "m", "--base-url", base_url)
         resumed = await run()
         again = await run("--again", "--model", "m2")
-    assert (begun.code, "the key is wrong" in begun.err) == (1, True)
+    assert (begun.code, "the key is wrong (OPENAI_API_KEY)" in begun.err) == (2, True)
     assert (resumed.code, resumed.err) == (1, "")
     assert "0 accepted, 1 rejected; 4 requests" in resumed.out
     assert resumed.out.startswith("Writing into r; each stage has a line")
