@@ -42,7 +42,7 @@ HINTS = {
     402: "it wants to be paid first",
     403: "the key may not use this model",
     404: "no such model, or the base URL lacks its /v1",
-    405: "is the base URL right?",
+    405: "the base URL seems wrong",
 }
 SAYS_STATUS = re.compile(r"^Error code: \d+( - )?")
 
@@ -202,7 +202,7 @@ class Endpoint:
         if trouble is not None:
             said = f"{trouble} ({counted(attempt + 1)})"
             if trouble.is_nonsense:
-                raise EndpointRefused(f"{said}; is the base URL right?", status=HTTPStatus.OK)
+                raise EndpointRefused(f"{said}; the base URL seems wrong", status=HTTPStatus.OK)
             raise EndpointDown(said) from trouble
 
     async def _trouble_with(self, body: Mapping[str, Any]) -> PassingError | None:

@@ -321,7 +321,7 @@ async def test_an_endpoint_that_is_broken_or_none_is_found_by_the_one_token() ->
         await checked(refused(429, "pay first", code="insufficient_quota"))
     nonsense: list[dict[str, Any] | Response] = [HTMLResponse("<h1>It works!</h1>"), {"choices": []}, {"hello": 1}]
     for answer in nonsense:
-        with pytest.raises(EndpointRefused, match=r"no chat completion: .*3 attempts\); is the base URL right\?$"):
+        with pytest.raises(EndpointRefused, match=r"no chat completion: .*3 attempts\); the base URL seems wrong$"):
             await checked(*[answer] * ATTEMPTS_TO_CHECK)
     assert len((await checked(refused(500, "boom"), HTMLResponse("<p>"), said("."))).requests) == 3
 

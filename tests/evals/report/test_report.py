@@ -1,6 +1,7 @@
 """A report counts everything, says what is missing, and shows each rollout with what it changed."""
 
 import base64
+import io
 import json
 import re
 import zlib
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from agent_client.errors import EndpointError
 from agent_client.model import Message, Model, Reply
@@ -19,6 +21,7 @@ from evals.report.comparison import compared
 from evals.report.page import in_script, page
 from evals.report.replay_data import as_json, packed
 from evals.report.report import read_report
+from evals.report.rollout_view import rollout_named, show_rollout
 from evals.runs.folder import ROLLOUTS, RunFolder
 from tests.evals.example_report import EXAMPLE, example_report
 from tests.evals.suite_runs import evaluated, shop, suite
@@ -199,6 +202,16 @@ async def test_farm_report_and_show_tell_a_person_what_happened(tmp_path: Path) 
     assert "the reference solution" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 200  # the COLUMNS of every command here
     assert "Does the bell cost 2.50?" in shown.out
+
+
+async def test_a_call_that_could_not_be_read_is_shown_as_such(tmp_path: Path) -> None:
+    run = await played(tmp_path, [ToolCall.read("d", "price", "{bad")])
+    screen = Console(file=io.StringIO(), width=240, color_system=None)
+    show_rollout(screen, run, rollout_named(run, "shop/easy#0"))
+    assert isinstance(screen.file, io.StringIO)
+    assert (
+        "→ price could not be read: key must be a string at line 1 column 2; they were: {bad " in screen.file.getvalue()
+    )
 
 
 @pytest.mark.parametrize(

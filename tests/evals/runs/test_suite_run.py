@@ -146,7 +146,11 @@ def test_the_time_left_is_told_by_what_was_judged() -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "why"),
     [
-        (HTMLResponse("<h1>It works!</h1>"), RequestError, "is the base URL right?; nothing was played"),
+        (
+            HTMLResponse("<h1>It works!</h1>"),
+            RequestError,
+            "(3 attempts); the base URL seems wrong; nothing was played",
+        ),
         (refused(500, "boom"), InfraError, "answered HTTP 500: boom (3 attempts); nothing was played"),
     ],
 )

@@ -188,8 +188,8 @@ async def test_a_wrong_key_ends_the_run_with_one_line(tmp_path: Path) -> None:
     model = Model(answer=lambda messages: refused(401, "no such key"))
     async with model.serve() as base_url:
         done = await ran(tmp_path, topics=TOPICS, base_url=base_url)
-    assert done.code == 2
-    assert "HTTP 401: no such key; " in done.err
+    assert done.code == 1
+    assert "the key is wrong" in done.err
     assert done.err.count("\n") == 1
 
 
