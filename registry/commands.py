@@ -115,8 +115,11 @@ def up(
         list[Path] | None, typer.Option(help="Folders whose runs the pages show. Default: `runs` here, if it is there.")
     ] = None,
     log_level: Annotated[
-        Level, typer.Option(help="The least that is logged to standard error; debug: every call.")
-    ] = "info",
+        Level | None,
+        typer.Option(
+            help="The least that is logged to standard error; debug: every call. Default: info, on a terminal warning."
+        ),
+    ] = None,
     otel: Annotated[
         str | None,
         typer.Option(
@@ -133,7 +136,8 @@ def up(
 
     for secret in SECRETS:  # no child of the farm needs them
         os.environ.pop(secret, None)
-    to_stderr(log_level, process="farm", otel=otel)
+    least: Level = log_level or ("warning" if sys.stderr.isatty() else "info")
+    to_stderr(least, process="farm", otel=otel)
     options = Options(
         library=(*shelves(library), OWN_LIBRARY),
         state=state,
@@ -151,7 +155,7 @@ def up(
             gated=gate,
             calls_per_second=calls_per_second,
         ),
-        log_level=log_level,
+        log_level=least,
         otel=otel,
         keep_seconds=keep,
         web=web,

@@ -20,6 +20,7 @@ from servers.files.trouble import naming, trouble
 from servers.text.wording import counted
 from servers.validation import first_problem
 
+DELETE_LINE = "; delete this line, and `farm eval` plays its rollout again"
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
 LARGEST_HEADER = 16 * 1024 * 1024
 """Bytes of a run's header, which holds the suite."""
@@ -82,8 +83,11 @@ class RunFolder:
         return {subject.name: subject for _, _, subject in self.placed_subjects()}
 
     def placed_subjects(self) -> Iterator[tuple[int, int, Subject]]:
-        """Each scenario in turn, with the offset and length of its line."""
-        return _records(self.path / SUBJECTS, Subject)
+        """Each scenario in turn, with the offset and length of its line. Raises RequestError."""
+        path = self.path / SUBJECTS
+        if not os.path.lexists(path):
+            raise RequestError(f"{path}: the file is missing, so the run is damaged; play it again in another folder")
+        return _records(path, Subject)
 
     def subject_at(self, offset: int, length: int) -> Subject:
         """Read one scenario again."""
@@ -162,7 +166,8 @@ def _records(path: Path, kind: type[Line], *, begin: int = 0, without_last: int 
                     yield offset, len(line), kind.model_validate_json(line)
                 except ValidationError as error:
                     after = f" after byte {begin:,}" if begin else ""
-                    raise RequestError(f"{path}: line {number}{after}: {first_problem(error)}") from None
+                    advice = DELETE_LINE if kind is RolloutRecord else ""
+                    raise RequestError(f"{path}: line {number}{after}: {first_problem(error)}{advice}") from None
                 offset += len(line)
     except FileNotFoundError:
         return

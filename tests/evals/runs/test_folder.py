@@ -31,8 +31,15 @@ def test_a_header_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def test_a_line_in_the_middle_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "rollouts.jsonl").write_text('{"attempt": 0}\n')
-    with pytest.raises(RequestError, match=r"rollouts.jsonl: line 1: agent: is missing"):
+    with pytest.raises(
+        RequestError, match=r"rollouts.jsonl: line 1: agent: is missing; delete this line, and `farm eval`"
+    ):
         list(RunFolder(tmp_path).rollouts())
+
+
+def test_a_run_without_its_scenarios_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"scenarios.jsonl: the file is missing, so the run is damaged"):
+        RunFolder(tmp_path).subjects()
 
 
 @pytest.mark.parametrize("torn", [1, 65_535, 65_536, 65_537, 200_000])
