@@ -1,3 +1,3 @@
-"""The stand-ins and samples have files whose names begin like those of tests."""
+"""The stand-ins have files whose names begin like those of tests."""
 
-collect_ignore = ["stand_ins", "samples"]
+collect_ignore = ["stand_ins"]

@@ -35,12 +35,6 @@ needs_upstream = pytest.mark.skipif(
 )
 
 
-async def imported_of_any_version(clone: Path, out: Path) -> None:
-    """The tasks for tests of the domain retail, of a clone that is of no known version."""
-    async with Guests() as guests:
-        await write(tau_bench(Clone(clone, "tau-bench"), "retail", "test", any_version=True), out, guests)
-
-
 async def imported(clone: Path, out: Path, domain: TauDomain = "retail", split: TauSplit = "test") -> None:
     async with Guests() as guests:
         await write(tau_bench(Clone(clone, "tau-bench"), domain, split, any_version=clone == STAND_IN), out, guests)
