@@ -120,6 +120,7 @@ class Joined:
         finally:
             if self.started is not None:
                 self.started.send(signal.SIGKILL)
+                self.started.err.close()
 
 
 @dataclass
