@@ -103,7 +103,7 @@ async def test_without_a_cookie_there_is_a_page_that_says_how_to_come_in(shelf: 
             assert answer.status_code == 401
             assert "farm open" in answer.text
             assert "shop" not in answer.text
-            for program in (await http.get(path), await http.post(path, json={})):
+            for program in (await http.get(path), await http.post(path)):
                 assert (program.status_code, program.json()["error"]["kind"]) == (404, "not_found")
         for path in ("/.well-known/oauth-protected-resource/i/x/mcp", "/register", "/token", "/authorize"):
             for answer in (await http.get(path), await http.post(path)):
