@@ -226,14 +226,14 @@ async def test_a_reply_to_a_call_is_bounded_more_tightly_than_an_image() -> None
 
 
 EARLY = """
-import socket, sys
+import signal, socket, sys
 from servers.guest.frames import packed
 channel = socket.socket(fileno=int(sys.argv[1]))
 channel.sendall(packed({"walls": []}))
 channel.recv(1000)
 channel.sendall(packed({}))
 channel.recv(1000, socket.MSG_PEEK)
-sys.stdin.read()
+signal.pause()
 """
 
 
