@@ -13,7 +13,7 @@ import sys
 import time
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -637,10 +637,14 @@ class Guests:
             GuestError: none can be started.
         """
         async with self._growing:
-            guest = self._verifying.get(environment.digest)
-            if guest is None or guest.ended is not None:
-                guest = self._verifying[environment.digest] = await self.fork()
-                guest.environment = environment.id
+            return await self._apart(self._verifying, environment)
+
+    async def _apart(self, kept: MutableMapping[str, Guest], environment: Environment) -> Guest:
+        """The guest of an environment among some that load no tools. It is forked if there is none that lives."""
+        guest = kept.get(environment.digest)
+        if guest is None or guest.ended is not None:
+            guest = kept[environment.digest] = await self.fork()
+            guest.environment = environment.id
         return guest
 
     async def builder(self, environment: Environment) -> Guest:
@@ -650,10 +654,7 @@ class Guests:
             GuestError: none can be started.
         """
         async with self._growing:
-            guest = self._building.get(environment.digest)
-            if guest is None or guest.ended is not None:
-                guest = self._building[environment.digest] = await self.fork()
-                guest.environment = environment.id
+            guest = await self._apart(self._building, environment)
             self._building.move_to_end(environment.digest)
             idle = [digest for digest, one in self._building.items() if one.waiting == 0 and one is not guest]
             for digest in idle[: max(len(self._building) - MOST_BUILDERS, 0)]:

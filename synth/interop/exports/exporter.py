@@ -16,9 +16,8 @@ from servers.guest.sqlite.sql_text import quoted
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
-from servers.state.start_images import built
 from synth.interop.exports.checks import checks_of
-from synth.interop.exports.export_entries import ExportedBundle, rules_of
+from synth.interop.exports.export_entries import ExportedBundle, rules_of, start_image, tool_entry
 from synth.interop.exports.imported_bundle import export_imported, is_imported
 from synth.interop.exports.texts import defined, text_of, without_imports
 
@@ -40,7 +39,7 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
         raise BundleError(
             f"{environment.folder}: tools.py: {', '.join(taken)}: is a name of what is exported; rename it"
         )
-    image = await _image(environment, "", clock, guests)
+    image = await start_image(environment, "", clock, guests)
     schema = _schema(image, environment)
     schema["clock"] = clock
     name = _class_name(environment.id)
@@ -58,40 +57,17 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
         "env_class_name": name,
         "env_class_code": code,
         "env_class_def": code[: code.index("    def ", code.index(f"class {name}"))],
-        "tools": [
-            {
-                "type": "function",
-                "function": {"name": tool.name, "description": tool.description, "parameters": tool.arguments},
-            }
-            for tool in environment.tools.values()
-        ],
+        "tools": [tool_entry(tool.name, tool) for tool in environment.tools.values()],
     }
     for scenario in scenarios:
-        started = await _image(environment, scenario.setup, scenario.clock or clock, guests)
+        started = await start_image(environment, scenario.setup, scenario.clock or clock, guests)
         config = {**_rows(started, schema), "clock": scenario.clock or clock, "calls": 0}
         checks = list(checks_of(scenario, schema, exported.lost))
         if not checks:
             exported.lost.append(f"{scenario.id}: all of its goals are about the answer or the calls; it is left out")
             continue
-        exported.scenarios.append(
-            {
-                "env_id": environment.id,
-                "env_class_name": name,
-                "task_id": f"{environment.id}-{scenario.id}",
-                "init_config": config,
-                "task": scenario.task,
-                "checklist": [check["check_item"] for check in checks],
-                "checklist_with_func": checks,
-            }
-        )
+        exported.add(environment, name, scenario, config, checks)
     return exported
-
-
-async def _image(environment: Environment, setup: str, clock: str, guests: Guests) -> bytes:
-    image, finding = await built(environment, setup, clock, guests)
-    if finding:
-        raise BundleError(f"{environment.folder}: {finding}")
-    return image[:]
 
 
 def _schema(image: bytes, environment: Environment) -> dict[str, Any]:

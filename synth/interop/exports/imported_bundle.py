@@ -18,8 +18,7 @@ from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.python import IMPORTED_CHECK, PythonCheckpoint
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
-from servers.state.start_images import built
-from synth.interop.exports.export_entries import ExportedBundle, rules_of
+from synth.interop.exports.export_entries import ExportedBundle, rules_of, start_image, tool_entry
 from synth.interop.imports.source import HASHING, MODULES
 from synth.interop.imports.source_writer import CHECK, RUNTIME
 
@@ -76,39 +75,17 @@ async def export_imported(environment: Environment, scenarios: list[Scenario], g
         "env_class_name": name,
         "env_class_code": code,
         "env_class_def": code[: code.index(f"class {name}")],
-        "tools": [
-            {
-                "type": "function",
-                "function": {
-                    "name": methods[tool.name],
-                    "description": tool.description,
-                    "parameters": tool.arguments,
-                },
-            }
-            for tool in environment.tools.values()
-        ],
+        "tools": [tool_entry(methods[tool.name], tool) for tool in environment.tools.values()],
     }
     for scenario in scenarios:
         clock = scenario.clock or environment.description.clock
-        image, finding = await built(environment, scenario.setup, clock, guests)
-        if finding:
-            raise BundleError(f"{environment.folder}: {finding}")
-        config = dict(_attributes(image[:], scenario.id, exported.lost))
+        image = await start_image(environment, scenario.setup, clock, guests)
+        config = dict(_attributes(image, scenario.id, exported.lost))
         checks = list(_checks(scenario, exported.lost))
         if not checks:
             exported.lost.append(f"{scenario.id}: has no check function of theirs; it is left out")
             continue
-        exported.scenarios.append(
-            {
-                "env_id": environment.id,
-                "env_class_name": name,
-                "task_id": f"{environment.id}-{scenario.id}",
-                "init_config": config,
-                "task": scenario.task,
-                "checklist": [check["check_item"] for check in checks],
-                "checklist_with_func": checks,
-            }
-        )
+        exported.add(environment, name, scenario, config, checks)
     return exported
 
 
