@@ -1,8 +1,7 @@
 """Recorded runs as a run folder of ours: each is played again on an instance of its scenario, and judged."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,11 +11,10 @@ from agent_client.person import ScriptedPerson
 from agent_client.play import Limits
 from agent_client.trace import ToolSpec
 from agent_client.wire import shared_http
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, for_each, rollout
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, RolloutRecord, Subject
 from evals.runs.suite import ChatAgent, Suite, SuitePlan
-from evals.runs.suite_run import one_error
 from registry.client import FarmClient
 from registry.farm import private
 from servers.bundle.environment import load
@@ -77,7 +75,6 @@ async def replayed(
         run=SuitePlan(attempts=min(max(attempts.values()), 1000)),
         limits=Limits(turns=1 + max(len(run.replies) for run, _ in planned), seconds=SECONDS),
     )
-    room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many instances at once
     with folder.writing():
         async with private((library,)) as address, FarmClient(address.url, address.token) as farm:
             details = {one: await farm.scenario(*one) for one in attempts}
@@ -85,29 +82,32 @@ async def replayed(
             folder.begin(Header.of(suite, len(subjects)).model_copy(update={"rollouts": len(planned)}), subjects)
             async with shared_http(2 * AT_ONCE) as http:
 
-                async def one(run: RecordedRun, scenario: str, attempt: int) -> None:
-                    async with room:
-                        made = await rollout(
-                            farm,
-                            details[run.environment, scenario],
-                            RecordedReplies(run.replies, ends=not run.user),
-                            limits=suite.limits,
-                            person=ScriptedPerson(run.user, name=AGENT) if run.user else None,
-                            seed=attempt,
-                            http_client=http,
-                            with_effects=True,
-                        )
+                async def play(one: tuple[RecordedRun, str, int]) -> None:
+                    run, scenario, attempt = one
+                    made = await rollout(
+                        farm,
+                        details[run.environment, scenario],
+                        RecordedReplies(run.replies, ends=not run.user),
+                        limits=suite.limits,
+                        person=ScriptedPerson(run.user, name=AGENT) if run.user else None,
+                        seed=attempt,
+                        http_client=http,
+                        with_effects=True,
+                    )
                     folder.append(RolloutRecord.of(suite, attempt, made))
                     found.rollouts.append(made)
                     played()
 
-                seen = Counter[tuple[str, str]]()
-                with one_error():
-                    async with asyncio.TaskGroup() as group:
-                        for run, scenario in planned:
-                            group.create_task(one(run, scenario, seen[run.environment, scenario]))
-                            seen[run.environment, scenario] += 1
+                await for_each(_numbered(planned), play, at_once=AT_ONCE)
     return found
+
+
+def _numbered(planned: Sequence[tuple[RecordedRun, str]]) -> Iterator[tuple[RecordedRun, str, int]]:
+    """The runs, each with the number of those at its scenario before it."""
+    seen = Counter[tuple[str, str]]()
+    for run, scenario in planned:
+        yield run, scenario, seen[run.environment, scenario]
+        seen[run.environment, scenario] += 1
 
 
 def _planned(runs: Sequence[RecordedRun], library: Path, left_out: list[str]) -> "list[tuple[RecordedRun, str]]":
