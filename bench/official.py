@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from agent_client.wire import shared_http
+from evals.rollout import for_each
 from registry.client import FarmClient, LeasedInstance, every_item
 from registry.farm import Options, running
 from servers.errors import RequestError
@@ -95,23 +96,20 @@ def in_process(code: str, *arguments: str) -> Play:
 async def over_the_farm(library: Path, state: Path) -> Play:
     """What a farm with two workers takes for all scenarios of a library. Its processor time includes its start."""
     used = processor_time()
-    gate = asyncio.Semaphore(AT_ONCE)
     options = Options(library=(library,), state=state, port=0, workers=WORKERS, log_level="error")
     async with running(options) as address, FarmClient(address.url, address.token) as client, shared_http() as http:
 
-        async def play(environment: str, scenario: str) -> bool:
-            async with gate:
-                told = (await client.scenario(environment, scenario)).scenario
-                async with client.leased(environment, scenario, http_client=http) as live:
-                    return await passes(live, told)
+        async def play(card: tuple[str, str]) -> bool:
+            told = (await client.scenario(*card)).scenario
+            async with client.leased(*card, http_client=http) as live:
+                return await passes(live, told)
 
         names = [path.name for path in sorted(library.iterdir())]  # noqa: ASYNC240 - nothing else runs here yet
         cards = [(name, card.id) for name in names for card in await _scenarios(client, name)]
         begin = perf_counter()
-        async with asyncio.TaskGroup() as group:
-            plays = [group.create_task(play(*card)) for card in cards]
+        passed = await for_each(cards, play, at_once=AT_ONCE)
         seconds = perf_counter() - begin
-    return Play(sum(play.result() for play in plays), len(plays), seconds, processor_time() - used)
+    return Play(sum(passed), len(passed), seconds, processor_time() - used)
 
 
 async def passes(live: LeasedInstance, scenario: Scenario) -> bool:
