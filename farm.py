@@ -5,8 +5,12 @@ take seconds to import, and most commands need none of them.
 """
 
 import os
-import signal
-from types import FrameType
+
+TYPE_CHECKING = False  # as a type checker reads it, without the import of `typing`
+if TYPE_CHECKING:
+    import signal as _signal
+else:
+    import _signal  # there from Python's start; `signal` imports `enum` and more, which Ctrl-C would break off
 
 INTERRUPTED = 130
 
@@ -16,23 +20,18 @@ def _end_quietly(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Take a SIGTERM as Ctrl-C, so that a command ends what it has begun and deletes its temporary files."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs
-        signal.default_int_handler(number, frame)
-    signal.raise_signal(signal.SIGINT)
-
-
-if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, _end_quietly)  # until a command is imported
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _end_quietly)  # until a command is imported
 
 import errno
 import importlib
 import importlib.util
+import signal
 import sys
 from importlib import metadata
 from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, NamedTuple, cast
 
 OF_OTHERS = 0o077
@@ -250,6 +249,13 @@ COMMANDS: dict[str, dict[str, Listed]] = {
 LISTED = {name: listed for under in COMMANDS.values() for name, listed in under.items()}
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Take a SIGTERM as Ctrl-C, so that a command ends what it has begun and deletes its temporary files."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs
+        signal.default_int_handler(number, frame)
+    signal.raise_signal(signal.SIGINT)
+
+
 class CommandLine(TyperGroup):
     """`farm`: help and completion come from `COMMANDS`, and a command is imported when it is called."""
 
@@ -279,7 +285,7 @@ class CommandLine(TyperGroup):
                 error.message += ". A scenario is named by --scenario ID"
             raise
         except KeyboardInterrupt:
-            _tell_interrupted(LISTED[ctx.invoked_subcommand])
+            _tell_interrupted(LISTED.get(ctx.invoked_subcommand))
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -367,6 +373,9 @@ def main() -> None:
         sys.exit(1)  # what is in the way has been named
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _end_quietly)  # while Python ends
 
 
 def _unwritten(error: OSError) -> str:
@@ -414,8 +423,10 @@ def _is_validation_error(error: ValueError) -> bool:
     return type(error).__name__ == "ValidationError" and type(error).__module__.startswith("pydantic_core")
 
 
-def _tell_interrupted(listed: Listed) -> None:
-    sys.stderr.write(f"farm: interrupted{f'; {listed.interrupted}' if listed.interrupted else ''}\n")
+def _tell_interrupted(listed: Listed | None) -> None:
+    """Say so, and how the command is gone on with. None while it was not known which command it is."""
+    how = listed.interrupted if listed else ""
+    sys.stderr.write(f"farm: interrupted{f'; {how}' if how else ''}\n")
 
 
 def _told(error: str, code: int) -> int:
