@@ -6,11 +6,12 @@ No mistake of the model and no broken endpoint or farm raises: the trace says ho
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
+from agent_client.errors import AgentError, ConversationTooLong, EndpointDown, EndpointError, FarmUnreachable
 from agent_client.events import (
     CallAnswered,
     Ended,
@@ -69,7 +70,8 @@ async def play(
     """Let a model work on a task until it answers or a limit is reached.
 
     With a `person` it is a conversation: the person speaks first, and the model never sees `task`. What the model says
-    goes to the person, who ends the conversation. Calls of one turn are made one after another, so a run can be
+    goes to the person, who ends the conversation. The person's time is not the model's: the clock stands still, and the
+    messages of an episode may take as many seconds again. Calls of one turn are made one after another, so a run can be
     repeated to the byte. `rules` are those of a benchmark.
 
     With `begun`, the episode goes on after these turns, on a fork of the instance that they were played on. `task` is
@@ -106,6 +108,7 @@ class _Episode:
         self._tell = tell
         self._turns: list[Turn] = []
         self._user_tokens = 0
+        self._users_time = limits.seconds
 
     def go_on_after(self, opening: str, turns: Sequence[Turn]) -> None:
         """Take turns over that were played before. Without any, nothing changes."""
@@ -256,9 +259,39 @@ class _Episode:
         silent = self._rules.silence_counts
         words = [turn for turn in self._turns if not turn.calls and (silent or turn.text.strip())]
         told = [Exchange(turn.text, turn.user) for turn in words]
-        saying = await person.says(self._task, told)
+        async with self._time_of(person):
+            saying = await person.says(self._task, told)
         self._user_tokens += saying.tokens
         return saying
+
+    @asynccontextmanager
+    async def _time_of(self, person: Person) -> AsyncGenerator[None]:
+        """Stop the episode's clock while the person is asked. Raises EndpointDown when the person's own time is over.
+
+        Else a user's model that hangs would be a result of the agent.
+        """
+        now = asyncio.get_running_loop().time
+        clock, began = EPISODE_CLOCK.get(), now()
+        ends = None if clock is None else clock.when()
+        bound = asyncio.timeout(self._users_time)
+        before = EPISODE_CLOCK.set(bound)
+        if clock is not None:
+            clock.reschedule(None)
+        try:
+            async with bound:
+                yield
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            took = f"the messages of the simulated user ({person.name}) took {self._limits.seconds:g} s, and the last"
+            raise EndpointDown(
+                f"{took} one is not there; is its model's server stuck, or the limit too short?"
+            ) from None
+        finally:
+            EPISODE_CLOCK.reset(before)
+            self._users_time -= now() - began
+            if clock is not None and ends is not None:
+                clock.reschedule(ends + now() - began)
 
     async def _make(self, call: ToolCall, began: float, *, without: bool = False) -> None:
         """Make one call, or answer `without` it. The result is kept at once, even if the episode is cancelled."""

@@ -93,7 +93,7 @@ async def rollout(
         scenario.environment,
         scenario.scenario.id,
         seed=seed,
-        ttl_seconds=min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE),
+        ttl_seconds=_lease_of(limits, with_person=person is not None),
         perturb=perturb,
         http_client=http_client,
     )
@@ -117,6 +117,11 @@ async def rollout(
         broken_before = episode.trace.error if episode.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
     return _record(scenario, seed, episode, error, rules).model_copy(update={"perturb": perturb})
+
+
+def _lease_of(limits: Limits, *, with_person: bool) -> int:
+    """The seconds of a lease. A person may take as long as the agent."""
+    return min(LONGEST_LEASE, math.ceil(limits.seconds) * (2 if with_person else 1) + SECONDS_TO_SPARE)
 
 
 async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat) -> str:

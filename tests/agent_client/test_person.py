@@ -1,13 +1,14 @@
 """Conversations: the user speaks first, reveals piece by piece, and ends them; its trouble is never the agent's."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
 from agent_client.errors import ConversationTooLong, EndpointError
-from agent_client.model import Instructions, Message, Reply, User
+from agent_client.model import EPISODE_CLOCK, Instructions, Message, Model, Reply, User
 from agent_client.models.simulated_person import GREETING, STOP, SimulatedPerson
-from agent_client.person import Exchange, Person, ScriptedPerson
+from agent_client.person import Exchange, Person, ScriptedPerson, UserMessage
 from agent_client.play import Limits, play
 from agent_client.toolbox import connect
 from agent_client.trace import ToolCall, ToolSpec, Trace
@@ -35,7 +36,7 @@ def says(text: str) -> Reply:
     return Reply(text=text, tokens_in=3, tokens_out=2)
 
 
-async def talk(url: str, model: Lines, person: Person, **limits: int) -> Trace:
+async def talk(url: str, model: Model, person: Person, **limits: int) -> Trace:
     async with connect(url, TOKEN) as toolbox:
         return await play(model, toolbox, "The hidden task.", limits=Limits(**limits), person=person)
 
@@ -112,6 +113,61 @@ async def test_last_words_with_the_signal_end_it() -> None:
 async def test_a_user_who_cannot_go_on_is_not_the_agent_s_doing(url: str, replies: list[Reply | Exception]) -> None:
     trace = await talk(url, Lines(), SimulatedPerson(Lines(*replies), persona="Ada.", task="Borrow Dune."))
     assert (trace.end, trace.turns) == ("infra_error", ())
+
+
+class Stuck:
+    """A model that begins, and then never answers: its time is over while it is asked."""
+
+    name = "stuck"
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies = list(replies)
+
+    async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        if not self._replies:
+            clock = EPISODE_CLOCK.get()
+            assert clock is not None
+            clock.reschedule(asyncio.get_running_loop().time())
+            await asyncio.Event().wait()
+        return self._replies.pop(0)
+
+
+async def test_a_user_that_hangs_later_is_not_the_agent_s_doing_either(url: str) -> None:
+    user = SimulatedPerson(Stuck(says("I want a book.")), persona="Ada.", task="Borrow Dune.")
+    trace = await talk(url, Lines(says("Which book?")), user, seconds=600)
+    assert (trace.end, len(trace.turns)) == ("infra_error", 1)
+    assert "the simulated user (stuck) took 600 s, and the last one is not there" in trace.error
+
+
+async def test_an_agent_that_hangs_in_a_conversation_ends_with_the_time(url: str) -> None:
+    trace = await talk(url, Stuck(says("Which book?")), ScriptedPerson(["A book.", "Dune."]), seconds=600)
+    assert (trace.end, trace.turns[0].user) == ("time_limit", "Dune.")
+
+
+async def test_the_agent_s_clock_stands_still_while_the_user_is_asked(url: str) -> None:
+    ends: list[float | None] = []
+
+    class Watched(Lines):
+        async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+            self.clock = EPISODE_CLOCK.get()
+            assert self.clock is not None
+            ends.append(self.clock.when())
+            return await super().reply(messages, tools)
+
+    class Asked(ScriptedPerson):
+        async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
+            if told:
+                assert model.clock is not None
+                ends.append(model.clock.when())
+            return await super().says(opening, told)
+
+    model = Watched(says("Which book?"), says("It is yours."))
+    await talk(url, model, Asked(["I want a book.", "Dune."]), seconds=600)
+    first, while_asked, second, at_the_end = ends
+    assert (while_asked, at_the_end) == (None, None)
+    assert first is not None
+    assert second is not None
+    assert second > first
 
 
 async def test_the_answer_lines_of_a_conversation_are_one_line_at_its_end(url: str) -> None:
