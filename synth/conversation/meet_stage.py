@@ -14,7 +14,6 @@ from synth.forward.solver_runs import (
     SolverRun,
     attempt_of,
     has_passed,
-    unbroken,
 )
 from synth.forward.transcript import evidence
 from synth.llm.writer import digest_of
@@ -51,7 +50,7 @@ class Meeting:
         user = self.solver.user.name if self.solver.user else ""
         runs = Runs(made, self._key(scenario, user))
         kept = runs.kept(self.solver.attempts)
-        rollouts = unbroken(await self.solver.play(self.bundle.folder, scenario, kept, runs.keep))
+        rollouts = await self.solver.play(self.bundle.folder, scenario, kept, runs.keep)
         if not any(map(has_passed, rollouts)):
             raise GoBack("talk", list(evidence(rollouts)))
         attempts = tuple(attempt_of(one, runs.name(seed)) for seed, one in enumerate(rollouts))

@@ -18,7 +18,6 @@ from synth.forward.solver_runs import (
     SolverRun,
     attempt_of,
     has_passed,
-    unbroken,
 )
 from synth.forward.transcript import evidence
 from synth.llm.writer import digest_of
@@ -54,7 +53,7 @@ class Solving:
         draft = drafted(made.environment, made[Idea], checks)
         runs = Runs(made, self._key(draft))
         kept = runs.kept(self.solver.attempts)
-        rollouts = unbroken(await self.solver.play(self.bundle.folder, draft, kept, runs.keep))
+        rollouts = await self.solver.play(self.bundle.folder, draft, kept, runs.keep)
         passing = [one.trace for one in rollouts if has_passed(one) and one.trace is not None]
         if not passing:
             asked = json.dumps(checks.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False, indent=1)

@@ -3,9 +3,10 @@
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_client.errors import EndpointRefused
 from agent_client.model import Model
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
@@ -20,6 +21,7 @@ from servers.bundle.files import SERVED_FILES, text_of
 from servers.files.atomic_write import write_whole
 from servers.scenario.scenario import Scenario
 from synth.forward.solution import steps_of
+from synth.llm.writer import WriterRefused, WriterUnreachable
 
 LIMITS = Limits(turns=40, seconds=24 * 3600)
 """The limits of a solver: in turns, since a slow endpoint must not cost a scenario."""
@@ -29,7 +31,8 @@ LIMITS = Limits(turns=40, seconds=24 * 3600)
 class Solver:
     """A model, and its number of attempts. Each attempt has an instance with other generated ids.
 
-    With a `user`, the model that plays the user, a scenario with a persona is a conversation.
+    With a `user`, the model that plays the user, a scenario with a persona is a conversation. `refusals` are those of
+    the endpoints, which note them here.
     """
 
     model: Model
@@ -37,11 +40,17 @@ class Solver:
     limits: Limits = LIMITS
     at_once: int = 4
     user: Model | None = None
+    refusals: list[EndpointRefused] = field(default_factory=list[EndpointRefused])
 
     async def play(
         self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
     ) -> list[Rollout]:
-        """Play a scenario `attempts` times. A stored run of the same seed is repeated, and judged again."""
+        """Play a scenario `attempts` times. A stored run of the same seed is repeated, and judged again.
+
+        Raises:
+            WriterUnreachable: the farm broke, or an endpoint is down.
+            WriterRefused: an endpoint refuses requests, as it would those of any other scenario.
+        """
         async with _farm_of(bundle, scenario) as (farm, detail):
 
             async def attempt(seed: int) -> Rollout:
@@ -54,7 +63,13 @@ class Solver:
                 on_played(seed, done)
                 return done
 
-            return await for_each(range(self.attempts), attempt, at_once=self.at_once)
+            played = await for_each(range(self.attempts), attempt, at_once=self.at_once)
+        broken = [one.error for one in played if one.outcome == "infra_error"]
+        if broken and self.refusals:
+            raise WriterRefused(f"solver: {self.refusals[0]}")
+        if broken:
+            raise WriterUnreachable(f"solver: {broken[0]}")
+        return played
 
     def _person(self, scenario: Scenario) -> Person | None:
         if self.user is None or scenario.persona is None:

@@ -10,7 +10,6 @@ from evals.rollout import Rollout
 from servers.files.named_file import bytes_named
 from servers.records import Record
 from synth.forward.transcript import missed
-from synth.llm.writer import WriterUnreachable
 from synth.pipeline.stage import Artefacts
 
 
@@ -51,14 +50,6 @@ class Runs:
                 if trace is not None:
                     found[seed] = trace
         return found
-
-
-def unbroken(rollouts: list[Rollout]) -> list[Rollout]:
-    """The runs, if none broke on our side. Otherwise raises WriterUnreachable."""
-    broken = [one.error for one in rollouts if one.outcome == "infra_error"]
-    if broken:
-        raise WriterUnreachable(f"solver: {broken[0]}")
-    return rollouts
 
 
 def has_passed(rollout: Rollout) -> bool:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import typer
 from rich.table import Table
 
+from agent_client.errors import EndpointRefused
 from agent_client.models.chat_model import ChatModel
-from agent_client.models.endpoint import NamedKey
+from agent_client.models.endpoint import NamedKey, Retries
 from servers.bundle.files import name_in_commands, text_if_there
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.files.atomic_write import make_sure_of
@@ -66,14 +67,15 @@ class SolverModel:
     seconds: float
     """The most seconds for one answer."""
 
-    def opened(self) -> ChatModel:
-        """The model, to be entered."""
+    def opened(self, refusals: list[EndpointRefused]) -> ChatModel:
+        """The model, to be entered. It notes what its endpoint refuses."""
         return ChatModel(
             self.base_url,
             self.model,
             api_key=NamedKey(self.api_key, KEY),
             temperature=self.temperature,
             seconds=self.seconds,
+            retries=Retries(on_refusal=refusals.append),
         )
 
 
@@ -131,12 +133,13 @@ async def _with_models(
 ) -> RunOutcome:
     progress = RunProgress()
     async with AsyncExitStack() as stack:
-        model = await stack.enter_async_context(options.solver.opened())
-        user = await stack.enter_async_context(options.user.opened()) if options.user else None
+        refusals: list[EndpointRefused] = []
+        model = await stack.enter_async_context(options.solver.opened(refusals))
+        user = await stack.enter_async_context(options.user.opened(refusals)) if options.user else None
         writer = await stack.enter_async_context(writer_for(plan, SynthesisFolder(plan.out), key))
         playground = await stack.enter_async_context(Playground(folder))
         chains = ScenarioChains(Shelf(path, playground), writer, again=again, progress=progress)
-        solver = Solver(model, options.attempts, at_once=options.at_once, user=user)
+        solver = Solver(model, options.attempts, at_once=options.at_once, user=user, refusals=refusals)
         run = (
             Converse(plan.out, playground, chains, solver, options.only)
             if user

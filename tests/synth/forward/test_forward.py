@@ -15,6 +15,7 @@ from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.forward.checks import Checks, check_findings
 from synth.forward.proposal import Proposal, proposal_findings
 from synth.play.playground import Playground
+from tests.doubles import StubEndpoint, refused
 from tests.processes import Done, farm
 from tests.synth.forward.recorded_model import Key, RecordedModel, answered
 
@@ -258,3 +259,13 @@ async def test_checkpoints_are_refused_in_words(checks: dict[str, Any], finding:
 async def test_the_command_says_what_it_lacks(tmp_path: Path) -> None:
     nobody = await farm("synth", "forward", "library_loans", home=tmp_path)
     assert (nobody.code, "--solver NAME" in nobody.err) == (2, True)
+
+
+async def test_a_solver_whose_key_is_refused_is_a_misuse(bundle: Path) -> None:
+    model = RecordedModel(instead=ALONE)
+    async with StubEndpoint([refused(401, "bad key")]).serve() as solver:
+        done = await made(bundle.parent, model, "--solver", "other", "--solver-url", solver)
+    assert (done.code, model.count("Checks")) == (2, 1)
+    assert done.err.startswith("farm: solver: ")
+    assert "HTTP 401: bad key; " in done.err
+    assert done.err.count("\n") == 1
