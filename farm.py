@@ -373,9 +373,6 @@ def main() -> None:
         sys.exit(1)  # what is in the way has been named
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    finally:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _end_quietly)  # while Python ends
 
 
 def _unwritten(error: OSError) -> str:
@@ -406,6 +403,8 @@ def _call_command() -> None:
         raise _expected_in(group) from None
     finally:
         sys.stdout.flush()  # else a full disk is met at the end of Python, whose words are its own
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _end_quietly)
 
 
 def _expected_in(group: BaseExceptionGroup[Any]) -> BaseException:
