@@ -5,7 +5,8 @@ FarmError
 ├── RequestError        the caller: it asked for something that is not there, or wrongly
 │   ├── NotFound        no such environment, scenario, instance, table
 │   ├── QueryError      a query that is refused, does not run, or takes too much
-│   │   └── BrokenQuery it can run on no state of this schema
+│   │   ├── BrokenQuery it can run on no state of this schema
+│   │   └── LongQuery   it used up its steps or its processor time
 │   └── Conflict        not in this state: the bundle changed, the call to rewind to is not there
 ├── CapacityError       the caller waits and tries again
 └── InfraError          us: never a reward of 0
@@ -39,6 +40,10 @@ class QueryError(RequestError):
 
 class BrokenQuery(QueryError):
     """A query that can run on no state of this schema: it is not one SELECT, or names an unknown table or column."""
+
+
+class LongQuery(QueryError):
+    """A query that used up its steps or its processor time."""
 
 
 class Conflict(RequestError):

@@ -3,13 +3,13 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from servers.perturb.perturbation import PerturbLine
 from servers.records import Clock, Moment, Name, Record
 from servers.scenario.checkpoints.checkpoint import Role
 from servers.scenario.checkpoints.kinds import Checkpoint
-from servers.state.rows import RowChange
+from servers.state.rows import Row, RowChange
 
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 InstanceId = Annotated[str, Field(pattern=rf"^{INSTANCE_ID.pattern}$")]
@@ -61,8 +61,8 @@ class TableRows(Record):
     """Some rows of one table, by key."""
 
     name: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    columns: Annotated[tuple[str, ...], FailFast()]
+    rows: Annotated[tuple[Row, ...], FailFast()]
     total: int
 
 
@@ -80,8 +80,8 @@ class StartTable(Record):
     """A table of an environment at its start, with some of its rows."""
 
     name: str
-    columns: tuple[TableColumn, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    columns: Annotated[tuple[TableColumn, ...], FailFast()]
+    rows: Annotated[tuple[Row, ...], FailFast()]
     total: int
 
 
@@ -109,8 +109,8 @@ class CallRecord(Record):
 class QueryRows(Record):
     """The result of a query. `more` says that rows were left out."""
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    columns: Annotated[tuple[str, ...], FailFast()]
+    rows: Annotated[tuple[Row, ...], FailFast()]
     more: bool
 
 
@@ -129,7 +129,7 @@ class Verdict(Record):
 class Assessment(Record):
     """The verdicts over a final state, the reward in 0..1, and whether everything holds."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: Annotated[tuple[Verdict, ...], FailFast()]
     reward: float = Field(ge=0, le=1)
     success: bool
 

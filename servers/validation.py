@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 MOST = 10
 """The most problems in one message."""
+MOST_LISTED = 10_000
+"""Problems up to which the first ones are told. A list of more takes seconds and a gigabyte."""
 WHOLE = "the whole"
 """The place of a problem without a field."""
 A_WHOLE_NUMBER, A_NUMBER, A_TEXT = "must be a whole number", "must be a number", "must be a text"
@@ -80,6 +82,8 @@ def place_of(steps: Sequence[str | int], *, whole: str = WHOLE) -> str:
 
 def problems(error: ValidationError, *, whole: str = WHOLE, most: int = MOST) -> list[str]:
     """The problems, a place and a reason each. Text that is not JSON has no place."""
+    if error.error_count() > MOST_LISTED:
+        return [f"{whole}: has {error.error_count():,} problems"]
     return [_told(problem, whole) for problem in error.errors(include_url=False, include_input=False)[:most]]
 
 
@@ -90,6 +94,8 @@ def first_problem(error: ValidationError) -> str:
 
 def first_reason(error: ValidationError) -> str:
     """Why a single value was refused."""
+    if error.error_count() > MOST_LISTED:
+        return f"has {error.error_count():,} problems"
     return reason_of(error.errors(include_url=False, include_input=False)[0])
 
 

@@ -129,6 +129,7 @@ SAMPLE = [
     ("play {bundle} --scenario {scenario} --gold", "scenarios.jsonl"),
     ("scenarios {bundle} --add {more}", "rules.json"),
     ("serve {bundle} --scenario {scenario}", "policy.md"),
+    ("audit {bundle}", "tools.py"),
     ("synth phrases {bundle} --writer recording --recording {none}", "phrases.json"),
 ]
 

@@ -16,6 +16,7 @@ from servers.guest.sqlite.image import Image
 from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer, spooled_answer
 from servers.joining.messages import HERE, LARGEST_MESSAGE, HereAnswer, HereOrder
 from servers.joining.proofs import fresh_nonce, proves
+from servers.limits.json_size import has_more_values
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.records import Record
 from servers.sandbox.guest_pool import LARGEST_REPLY
@@ -30,6 +31,8 @@ SECONDS_TO_REACH = 3.0
 LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer of a worker. An image, which goes into a file, may be as large as one that a guest says."""
+MOST_ANSWERED_VALUES = 600_000
+"""Values of an answer that is read here. Each may be a fault that is listed, or an object."""
 MOST_ANSWERED = 48 * 1024 * 1024
 """Bytes of all unfinished answers of one worker."""
 ERRORS: dict[str, type[FarmError]] = {
@@ -114,6 +117,11 @@ class RemoteWorker:
     async def _answer(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
         seconds = LONG_SECONDS if operation.name in LONG else SECONDS
         said = await self._post(operation, order, seconds=seconds)
+        if operation.is_parsed and has_more_values(said[:], MOST_ANSWERED_VALUES):
+            raise InfraError(
+                f"the worker at {self.url} answered {operation.name} with what is no answer: it has more than "
+                f"{MOST_ANSWERED_VALUES:,} values"
+            )
         try:
             return operation.read(said)
         except ValidationError as error:

@@ -6,9 +6,9 @@ directly, another one is asked through its control door.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import Field, TypeAdapter
+from pydantic import FailFast, Field, TypeAdapter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -91,6 +91,8 @@ class JudgeOrder(InstanceOrder):
 OrderT = TypeVar("OrderT", bound=Record)
 AnswerT = TypeVar("AnswerT")
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
+NAMES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[str], FailFast()])
+TICKETS: TypeAdapter[list[Ticket]] = TypeAdapter(Annotated[list[Ticket], FailFast()])
 BYTES = TypeAdapter(bytes)
 """What may be long is passed on as it is: the JSON of a difference or a history."""
 IMAGE: TypeAdapter[Image] = TypeAdapter(Any)
@@ -128,14 +130,18 @@ class Operation(Generic[OrderT, AnswerT]):
         """True if its answer is an image, which is in a file where it is long."""
         return self.answer is IMAGE
 
+    @property
+    def is_parsed(self) -> bool:
+        """True if its answer is JSON that is read here, not passed on as it is."""
+        return self.answer is not BYTES and not self.is_image
+
     def written(self, answer: AnswerT) -> bytes:
         """An answer as it is sent: bytes as they are, everything else as JSON."""
         return answer if isinstance(answer, bytes) else self.answer.dump_json(answer)
 
     def read(self, body: Image) -> AnswerT:
         """An answer that was sent. Raises ValidationError."""
-        is_told = self.answer is BYTES or self.is_image
-        return self.answer.validate_python(body) if is_told else self.answer.validate_json(body[:])
+        return self.answer.validate_json(body[:]) if self.is_parsed else self.answer.validate_python(body)
 
 
 async def _ids(worker: Worker, _order: EmptyOrder) -> list[str]:
@@ -150,11 +156,11 @@ async def _ticket(worker: Worker, order: InstanceOrder) -> Ticket:
     return worker.ticket(order.instance)
 
 
-IDS = Operation("ids", EmptyOrder, TypeAdapter(list[str]), _ids)
-WALLS = Operation("walls", EmptyOrder, TypeAdapter(list[str]), lambda worker, _: worker.walls())
-METRICS = Operation("metrics", EmptyOrder, TypeAdapter(list[Family]), _metrics)
+IDS = Operation("ids", EmptyOrder, NAMES, _ids)
+WALLS = Operation("walls", EmptyOrder, NAMES, lambda worker, _: worker.walls())
+METRICS = Operation("metrics", EmptyOrder, TypeAdapter(Annotated[list[Family], FailFast()]), _metrics)
 TICKET = Operation("ticket", InstanceOrder, TypeAdapter(Ticket), _ticket)
-LAUNCH = Operation("launch", Launch, TypeAdapter(list[Ticket]), lambda worker, order: worker.launch(order))
+LAUNCH = Operation("launch", Launch, TICKETS, lambda worker, order: worker.launch(order))
 STANDING = Operation(
     "standing", InstanceOrder, TypeAdapter(InstanceStatus), lambda worker, order: worker.standing(order.instance)
 )
@@ -163,13 +169,11 @@ REWIND = Operation("rewind", RewindOrder, NOTHING, lambda worker, order: worker.
 MARK_TURN = Operation(
     "mark_turn", InstanceOrder, TypeAdapter(int), lambda worker, order: worker.mark_turn(order.instance)
 )
-FORK = Operation(
-    "fork", ForkOrder, TypeAdapter(list[Ticket]), lambda worker, order: worker.fork(order.instance, order.count)
-)
+FORK = Operation("fork", ForkOrder, TICKETS, lambda worker, order: worker.fork(order.instance, order.count))
 CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.close(order.instance))
 SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
 RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
-SUSPENDED = Operation("suspended", EmptyOrder, TypeAdapter(list[str]), lambda worker, _: worker.suspended())
+SUSPENDED = Operation("suspended", EmptyOrder, NAMES, lambda worker, _: worker.suspended())
 CALL = Operation(
     "call",
     CallOrder,
@@ -180,14 +184,14 @@ MARKS = Operation("marks", MarksOrder, TypeAdapter(dict[str, str]), lambda worke
 AT_START = Operation(
     "at_start",
     StartOrder,
-    TypeAdapter(list[StartTable]),
+    TypeAdapter(Annotated[list[StartTable], FailFast()]),
     lambda worker, order: worker.at_start(order.environment, order.rows),
     only_reads=True,
 )
 TABLES = Operation(
     "tables",
     InstanceOrder,
-    TypeAdapter(list[TableRows]),
+    TypeAdapter(Annotated[list[TableRows], FailFast()]),
     lambda worker, order: worker.tables(order.instance),
     only_reads=True,
 )

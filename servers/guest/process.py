@@ -82,7 +82,7 @@ class GuestServer:
                 noting = branch_coverage.noting(parts[0].decode())
                 self.tools = ToolModule(noting, branch_coverage.notes(self.taken))
             else:
-                self.tools = ToolModule(ast.parse(parts[0]))
+                self.tools = ToolModule(ast.parse(parts[0].decode()))  # of bytes, a comment would name the encoding
         except BaseException as error:
             return {"error": fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []

@@ -10,7 +10,7 @@ from functools import cached_property
 import apsw
 import apsw.ext
 
-from servers.errors import BrokenQuery, InfraError, QueryError, StateError
+from servers.errors import BrokenQuery, InfraError, LongQuery, QueryError, StateError
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import NameCounter
 from servers.guest.sqlite.connection import (
@@ -183,7 +183,7 @@ class Reader:
         except apsw.InterruptError:
             if self.is_stopped:
                 raise ReadingStopped(STOPPED) from None
-            raise QueryError(f"the query took more than {statement.budget.told}; narrow it down") from None
+            raise LongQuery(f"the query took more than {statement.budget.told}; narrow it down") from None
         except apsw.AuthError as error:
             if statement.authorizer.has_too_many_names:
                 raise BrokenQuery(f"the query does not run: {TOO_MANY_NAMES}") from None

@@ -60,6 +60,8 @@ def audit_bundles(
             out.print(table)
     if witnesses or solutions:
         _write_witnesses(folders, audits)
+    if not all(audit.loads for audit in audits):
+        raise typer.Exit(1)
 
 
 AGENTS = "What wrong agents earn, where a reference solution or a witness is known:"

@@ -8,20 +8,35 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.messages import Lease
+from registry.workers.remote_worker import MOST_ANSWERED_VALUES
 from servers.bundle_library import Library
-from servers.doors.operations import IDS, EmptyOrder
+from servers.doors.operations import (
+    AT_START,
+    FORK,
+    IDS,
+    LAUNCH,
+    METRICS,
+    SUSPENDED,
+    TABLES,
+    WALLS,
+    EmptyOrder,
+    Operation,
+)
 from servers.errors import CapacityError, Conflict, InfraError, NotFound, RequestError
 from servers.joining.messages import BEAT, CHALLENGE, JOIN, VERSION, Beat, Challenge
 from servers.joining.proofs import control_token, fresh_nonce, request_proof
+from servers.validation import MOST_LISTED
 from tests.doubles import serving
 from tests.registry.farms import Farm
 from tests.registry.members import JOIN_TOKEN, Joinable, Joined, joinable, worker_at
@@ -190,6 +205,34 @@ async def without_end(scope: Scope, receive: Receive, send: Send) -> None:
 async def says_nothing(_scope: Scope, receive: Receive, _send: Send) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def many_values(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response(b"[" + b"0," * MOST_ANSWERED_VALUES + b"0]")(scope, receive, send)
+
+
+async def many_faults(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response(json.dumps({str(number): 0 for number in range(MOST_LISTED)}))(scope, receive, send)
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"), [(many_values, "it has more than 600,000 values"), (many_faults, "has 10,003 problems")]
+)
+async def test_an_answer_of_a_worker_that_is_nothing_but_faults_is_not_listed(
+    farm: Farm, door: Joinable, library: Library, tmp_path: Path, odd: ASGIApp, said: str
+) -> None:
+    async with worker_at(door.url, library, tmp_path / "far", odd={"query": odd}) as far:
+        await far.member.join()
+        [lease] = await on_far(farm, 1)
+        with pytest.raises(InfraError, match=f"answered query with what is no answer: .*{said}"):
+            await farm.client.query(lease.instance, "SELECT 1")
+
+
+@pytest.mark.parametrize("operation", [IDS, WALLS, METRICS, LAUNCH, FORK, SUSPENDED, AT_START, TABLES])
+def test_a_list_of_a_worker_ends_with_its_first_fault(operation: Operation[Any, Any]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        operation.read(b"[0, 0, 0]")
+    assert refused.value.error_count() == 1
 
 
 @pytest.mark.parametrize(("odd", "said"), [(compressed, "is compressed"), (without_end, "is larger than")])

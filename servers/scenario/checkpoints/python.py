@@ -91,6 +91,8 @@ class PythonCheckpoint(CheckpointKind):
             return (f"python: takes more than {guests.call_seconds:g} s on the first state",)
         except GuestDied:
             return ("python: the process that ran it on the first state ended; does it take much memory?",)
+        if reply.get("short") is True:
+            return ("python: runs out of memory on the first state",)
         broken, error = str(reply.get("broken", "")), str(reply.get("error", ""))
         if broken and not broken.startswith(SEEN_IN_THE_TEXT):
             return (f"python: {broken[:LONGEST_ERROR]}",)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from servers.answer.fact import Cell
+from servers.errors import LongQuery, QueryError
 from servers.records import Record
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
 from servers.state.rows import cell
@@ -59,7 +60,7 @@ class SqlCheckpoint(RowCheckpoint):
         return CheckpointResult(holds=is_one and self.expect.holds(rows[0][0]), seen=seen)
 
     def state_findings(self, start: StateReader) -> Iterator[str]:
-        why = start.finding(self.sql, ANSWER) or self._never_expected(start)
+        why = start.finding(self.sql, ANSWER) or self._never_expected(start) or self._endless(start)
         if why:
             yield f"sql: {why}"
 
@@ -72,6 +73,16 @@ class SqlCheckpoint(RowCheckpoint):
             return None
         values = f"{counted(wrong[0], 'value')} a row {noun(wrong[0], 'is', 'are')}"
         return f"gives {counted(given, 'column')}, and {values} expected"
+
+    def _endless(self, start: StateReader) -> str | None:
+        """Why the SELECT cannot be run to its end on the first state. Other errors may depend on the rows."""
+        try:
+            start.select(self.sql, answer="")
+        except LongQuery as error:
+            return f"on the first state {error}"
+        except QueryError:
+            return None
+        return None
 
     def looks_for_words(self) -> bool:
         return _READS_ANSWER.search(self.sql) is not None

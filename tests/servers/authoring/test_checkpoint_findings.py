@@ -61,6 +61,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         python("def check(start, final, answer, calls):\n    return 1"),
         "checkpoints.odd: python: TypeError: returned int; a checkpoint returns True or False",
     ),
+    "a query without end": (
+        asked("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"),
+        "checkpoints.priced: sql: on the first state the query took more than 50 million steps",
+    ),
+    "more memory than there is": (
+        python("def check(start, final, answer, calls):\n    return len('x' * 2**34) > 0"),
+        "checkpoints.odd: python: runs out of memory on the first state",
+    ),
     "no end": (
         python("def check(start, final, answer, calls):\n    while True: pass"),
         "checkpoints.odd: python: takes more than 0.5 s on the first state",

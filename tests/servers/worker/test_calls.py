@@ -19,6 +19,11 @@ from tests.bundles import write_bundle
 from tests.processes import LONG, until
 from tests.told import diff_of, history_of
 
+SAYS_A_LETTER = '''
+def say(db: Database) -> dict:
+    """Say a letter."""
+    return {"said": "é"}
+'''
 SOON = 0.5
 """The deadline of calls that hang."""
 
@@ -97,6 +102,16 @@ async def test_a_call_answers_with_its_result_and_keeps_what_it_changed(instance
     ]
     assert first.micros > 0
     assert (second.seq, second.changes) == (2, ())
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-7"])
+async def test_no_comment_changes_how_tools_are_read(tmp_path: Path, encoding: str) -> None:
+    """The gate reads UTF-8. What runs is the same text, whatever encoding its first line names."""
+    shop = await write_bundle(tmp_path / "shelf" / "shop", tools=SAYS_A_LETTER, scenarios=())
+    (shop / "tools.py").write_text(f"# -*- coding: {encoding} -*-\n{(shop / 'tools.py').read_text()}")
+    async with Worker(Library([tmp_path / "shelf"]), tmp_path / "state") as worker:
+        outcome = await (await launched(worker)).call("say", {})
+    assert outcome.structured == {"said": "é"}
 
 
 async def test_rows_that_triggers_wrote_belong_to_the_call(instance: Instance, worker: Worker) -> None:
