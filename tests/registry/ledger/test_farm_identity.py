@@ -104,6 +104,18 @@ def test_a_ledger_that_another_farm_makes_just_now_is_refused_before_it_is_read(
     making.close()
 
 
+def test_a_ledger_with_a_second_name_is_refused_by_either(tmp_path: Path) -> None:
+    """SQLite keeps what is new beside the name, so that each farm would read another ledger."""
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'one.db'}")
+    ledger.claim(ONE)
+    (tmp_path / "two.db").hardlink_to(tmp_path / "one.db")
+    with pytest.raises(RequestError, match=r"two\.db has a second name"):
+        Ledger.open(f"sqlite:///{tmp_path / 'two.db'}")
+    ledger.close()
+    with pytest.raises(RequestError, match=r"one\.db has a second name"):
+        Ledger.open(f"sqlite:///{tmp_path / 'one.db'}")
+
+
 def test_a_ledger_that_knows_another_farm_takes_no_time_of_this_one(url: str) -> None:
     ledger = Ledger.open(url)
     try:
