@@ -52,7 +52,7 @@ class FileLock:
             return
         if path.exists() and path.stat().st_nlink > 1:
             raise RequestError(
-                f"the ledger {path} has a second name (a hard link), by which another farm may use it; delete one of them"
+                f"the ledger {path} has a second name (a hard link), by which another farm may use it; delete one"
             )
         lock = path.with_name(f"{path.name}.lock")
         self._stack.enter_context(
