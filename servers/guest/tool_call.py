@@ -3,7 +3,6 @@
 import gc
 import time
 from collections.abc import Callable
-from contextlib import closing
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ from servers.guest.json_writer import JsonWriter
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
 from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, InstanceRows
-from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS, rows_in
+from servers.guest.sqlite.recorded_changes import TooManyRows
+from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS
 from servers.guest.tool_module import ToolModule
 from servers.imported.memory import lent
 from servers.toolkit import Database, ToolError
@@ -98,11 +98,15 @@ def _outcome(
 
 def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> CallResult:
     hydrated.begin()
-    with closing(apsw.Session(hydrated.connection, "main")) as session:
-        session.attach()
+    hydrated.changes.begin()
+    try:
         text = _as_json(run())
-        changes = session.changeset()
-    if len(changes) > LARGEST_CHANGES or rows_in(changes) > MOST_ROWS:
+        changes = hydrated.changes.changeset()
+    except TooManyRows:
+        raise ToolError(TOO_MUCH) from None
+    finally:
+        hydrated.changes.end()
+    if len(changes) > LARGEST_CHANGES:
         raise ToolError(TOO_MUCH)
     hydrated.commit()
     hydrated.forget_unless_written(hydrated.memory.written)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import apsw
 
 from servers.guest.sqlite.connection import shrink
+from servers.guest.sqlite.recorded_changes import recorder
 from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import Table, UncheckedTables, tables_of
 from servers.imported.memory import Memory
@@ -84,6 +85,7 @@ class Hydrated:
             f"PRAGMA foreign_keys = ON; PRAGMA max_page_count = {most_pages}", can_cache=False
         ).fetchall()
         shrink(self.connection)
+        self.changes = recorder(self.connection, tables)
         self._authorizer = RowsOnly()
         self.connection.authorizer = self._authorizer
         self.connection.set_commit_hook(self._authorizer.commits)

@@ -59,6 +59,8 @@ class Table:
     keys: Places
     references: tuple[ForeignKey, ...]
     referenced: tuple[Referenced, ...]
+    has_generated: bool = False
+    """True if it has generated columns too."""
     _updates: dict[Places, str] = field(default_factory=dict[Places, str], init=False, repr=False, compare=False)
 
     @property
@@ -292,8 +294,12 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
     names = [str(name) for (name,) in listed if not str(name).lower().startswith("sqlite_")]
     columns: dict[str, tuple[str, ...]] = {}
     keys: dict[str, Places] = {}
+    generating: set[str] = set()
     for name in names:
-        found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (name,)).fetchall()
+        every = connection.execute("SELECT name, pk, hidden FROM pragma_table_xinfo(?, 'main')", (name,)).fetchall()
+        found = [(column, number) for column, number, hidden in every if not hidden]
+        if len(found) < len(every):
+            generating.add(name)
         columns[name] = tuple(str(column) for column, _ in found)
         places = sorted((int(str(number)), place) for place, (_, number) in enumerate(found) if number)
         keys[name] = tuple(place for _, place in places)
@@ -315,7 +321,15 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
             references[name].append(ForeignKey(tuple(here.index(own.lower()) for own, _ in pairs), sql))
             referenced[parent].append(Referenced(targets, name))
     return {
-        name: Table(name, columns[name], keys[name], tuple(references[name]), tuple(referenced[name])) for name in names
+        name: Table(
+            name,
+            columns[name],
+            keys[name],
+            tuple(references[name]),
+            tuple(referenced[name]),
+            has_generated=name in generating,
+        )
+        for name in names
     }
 
 
