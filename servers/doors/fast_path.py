@@ -104,15 +104,12 @@ def result_pieces(outcome: CallOutcome) -> list[bytes]:
 
     A result's JSON is inserted as the tool's guest sent it.
     """
-    pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(_said(outcome)).encode(), b"}]"]
+    said = outcome.text if outcome.said is None else outcome.said
+    pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(said).encode(), b"}]"]
     if outcome.structured is not None:
         pieces += [b',"structuredContent":', outcome.text.encode()]
-    pieces.append(b',"isError":true' if outcome.is_error else b',"isError":false')
+    pieces.append(b',"isError":true' if outcome.kind != "ok" else b',"isError":false')
     return pieces
-
-
-def _said(outcome: CallOutcome) -> str:
-    return outcome.text if outcome.said is None else outcome.said
 
 
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:

@@ -75,6 +75,8 @@ SMALL_BUFFER = 256 * 1024
 """Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
 
 NONCE_BYTES = 7
+NONCES_AT_ONCE = 64
+"""Random numbers that the kernel is asked for at once. They stay in this process until each is used."""
 CLOSED = "closed its socket"
 
 Reply = tuple[dict[str, Any], list[bytes]]
@@ -115,6 +117,15 @@ ENDINGS: dict[Ending, str] = {
 log = logging.getLogger("farm.guests")
 
 
+_nonces: list[int] = []
+
+
+def _new_nonces() -> list[int]:
+    some = os.urandom(NONCE_BYTES * NONCES_AT_ONCE)
+    _nonces.extend(int.from_bytes(some[at : at + NONCE_BYTES]) for at in range(0, len(some), NONCE_BYTES))
+    return _nonces
+
+
 class GuestStalled(GuestError):
     """The guest was not scheduled, and was killed. It is this machine's fault alone."""
 
@@ -129,7 +140,14 @@ class _Frames(asyncio.Protocol):
     Calls `on_end` at the end, or on a violation of the protocol.
     """
 
-    def __init__(self, on_frame: Callable[[Answer], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
+    def __init__(
+        self,
+        end: socket.socket,
+        on_frame: Callable[[Answer], None],
+        on_end: Callable[[str], None],
+        budget: BufferBudget,
+    ) -> None:
+        self._end = end
         self._on_frame, self._on_end = on_frame, on_end
         self._budget = budget
         self._buffer = bytearray()
@@ -151,6 +169,17 @@ class _Frames(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._may_write.set()
+
+    def write_at_once(self, whole: bytes) -> None:
+        """Send a short message when nothing waits before it: at once, and not at the end of the event loop's turn."""
+        if self.transport is None:
+            return
+        try:
+            sent = self._end.send(whole)
+        except OSError:  # its buffer is full, or it is gone, which the transport tells
+            sent = 0
+        if sent < len(whole):
+            self.transport.write(whole[sent:])
 
     async def write(self, piece: bytes) -> None:
         """Send a piece once most of the earlier ones are on their way. After a close it is dropped."""
@@ -270,7 +299,7 @@ async def _channel(
 ) -> _Frames:
     end.setblocking(False)
     loop = asyncio.get_running_loop()
-    _, protocol = await loop.create_unix_connection(lambda: _Frames(on_frame, on_end, budget), sock=end)
+    _, protocol = await loop.create_unix_connection(lambda: _Frames(end, on_frame, on_end, budget), sock=end)
     return protocol
 
 
@@ -327,7 +356,7 @@ class Guest:
     @property
     def is_fit(self) -> bool:
         """True if another request would not wait long for it."""
-        return self.ended is None and self.waiting < LONG_QUEUE and not self.is_held
+        return self.ended is None and self.waiting < LONG_QUEUE and not self.turns.is_held
 
     async def ask(self, head: dict[str, Any], *parts: Image, seconds: float) -> Reply:
         """Send one request, within a turn. Long parts are sent in pieces.
@@ -358,7 +387,7 @@ class Guest:
         frames = self._frames
         if self.ended is not None or frames is None or frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
-        self._nonce = int.from_bytes(os.urandom(NONCE_BYTES))  # what a tool says cannot pass for a later answer
+        self._nonce = (_nonces or _new_nonces()).pop()  # what a tool says cannot pass for a later answer
         self._answer = self._loop.create_future()
         frames.largest_head = LARGEST_HEAD if head["do"] in LONG_HEADS else LARGEST_HEAD_OF_CALL
         frames.largest = LARGEST_CALL_REPLY if spool is None else LARGEST_REPLY
@@ -375,7 +404,7 @@ class Guest:
             return self._send(frames, begin, parts)
         for part in parts:
             begin += part[:]
-        frames.transport.write(begin)
+        frames.write_at_once(begin)
         return None
 
     async def _send(self, frames: _Frames, begin: bytes, parts: Sequence[Image]) -> None:

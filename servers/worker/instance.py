@@ -291,16 +291,16 @@ class Instance:
         return CallOutcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
 
     async def _asked(self, tool: str, told: str, now: str) -> CallOutcome:
-        seq = self.state.last + 1
+        seq, origin = self.state.last + 1, self.state.origin
         self.state.begin_call()
         head = {
             "do": "call",
-            "instance": self.id,
+            "instance": origin.id,
             "revision": self.state.revision,
             "next_revision": self.state.next_revision,
             "tool": tool,
             "now": now,
-            "id_seed": f"{self.state.origin.seed}/{seq}",
+            "id_seed": f"{origin.seed}/{seq}",
         }
         waited_for: Guest | None = None
         while True:
@@ -389,10 +389,10 @@ class Instance:
     def _told(self, tool: str, outcome: CallOutcome, begin: float) -> CallOutcome:
         """Count and log an outcome, and return it."""
         self.watch.called(
-            self.environment.id,
+            self.environment.description.id,
             _shortened(tool),
             outcome.kind,
-            instance=self.id,
+            instance=self.state.origin.id,
             seq=self.state.last,
             seconds=time.perf_counter() - begin,
             micros=outcome.micros,

@@ -22,7 +22,7 @@ from servers.state.state_file import LARGEST_NET_KEPT
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 
-MOST_CALLS_OF_FUNCTIONS = 138.5
+MOST_CALLS_OF_FUNCTIONS = 133.5
 """Functions of `servers` that one ordinary call enters, and coroutines that it goes on with, behind the HTTP server."""
 CALLS_COUNTED = STEPS_BETWEEN_CHECKS
 """SQLite looks at the time once in so many of its steps, and counts on from one call to the next. So one call may look
