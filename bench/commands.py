@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bench import scale
+from bench import budget, scale
 from bench.measuring import FULL, QUICK, measured
 from bench.official import compared
 from bench.table import as_json, page
@@ -31,18 +31,28 @@ def bench(
         bool, typer.Option("--official", help="Play the truths of BFCL v4 beside the official code, instead.")
     ] = False,
     clone: Annotated[Path | None, typer.Option("--tau-bench", help="With --official: your clone, also played.")] = None,
+    parts: Annotated[
+        bool, typer.Option("--budget", help="Show where the processor time of a call goes, instead.")
+    ] = False,
     folder: Annotated[Path, typer.Option("--out", help="Where the table and the plot go.")] = Path("bench-results"),
 ) -> None:
     """Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG)."""
     if clone is not None and not official:
         raise RequestError("--tau-bench needs --official")
-    if not scaled and not official and find_spec("matplotlib") is None:
+    if not (scaled or official or parts) and find_spec("matplotlib") is None:
         raise RequestError("the plot needs matplotlib, which is not installed: pip install 'envfarm[bench]'")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         if official:
             text = compared(Path(scratch), clone, _tell)
             (folder / "official.md").write_text(text + "\n", encoding="utf-8")
+            out.print(text, markup=False, soft_wrap=True)
+            return
+        if parts:
+            seconds, rounds = (3.0, 3) if quick else (15.0, 9)
+            trust = budget.costs(Path(scratch), 1.0, rounds, _tell)
+            text = budget.page(budget.budgets(Path(scratch), seconds, _tell), trust)
+            (folder / "budget.md").write_text(text + "\n", encoding="utf-8")
             out.print(text, markup=False, soft_wrap=True)
             return
         if scaled:

@@ -44,6 +44,11 @@ class FarmProcess:
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Send one request to the control door. Returns its answer as JSON."""
+        text = self.text(path, method, body)
+        return json.loads(text) if text else None
+
+    def text(self, path: str, method: str = "GET", body: dict[str, Any] | None = None) -> str:
+        """The same, as text."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         if time.monotonic() - self.used > SECONDS_KEPT_ALIVE:
             self.connection.close()
@@ -53,7 +58,7 @@ class FarmProcess:
         self.used = time.monotonic()
         if response.status >= 400:
             raise RuntimeError(f"{method} {path}: {response.status} {text[:300]!r}")
-        return json.loads(text) if text else None
+        return text.decode()
 
     def launch(self, environment: str, count: int = 1) -> list[Target]:
         """Launch instances at the environment's one scenario."""
@@ -85,10 +90,12 @@ def path_of(target: Target) -> str:
 
 
 @contextmanager
-def running(library: Path, state: Path, *, workers: int = 1) -> Generator[FarmProcess]:
+def running(
+    library: Path, state: Path, *, workers: int = 1, program: tuple[str, ...] = (sys.executable, "-m", "farm")
+) -> Generator[FarmProcess]:
     """Start `farm up`, wait until it answers, and end it afterwards."""
     port = processes.free_port()
-    command = [sys.executable, "-m", "farm", "up", "--port", str(port), "--workers", str(workers)]
+    command = [*program, "up", "--port", str(port), "--workers", str(workers)]
     command += ["--state", str(state), "--library", str(library), "--log-level", "warning"]
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

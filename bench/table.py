@@ -74,7 +74,7 @@ def _calls(rows: list[Row]) -> str:
                     " / ".join(f"{bare.micros[era]:,.0f}" for era in eras),
                 ]
             )
-    table = _table(["instances", FARM, BARE, "ratio", f"{FARM}, µs", f"{BARE}, µs"], lines)
+    table = table_of(["instances", FARM, BARE, "ratio", f"{FARM}, µs", f"{BARE}, µs"], lines)
     others = [
         f"{row.subject} ({row.instances} instance{'s' if row.instances > 1 else ''}, no MCP): "
         f"{row.per_second['']:,.0f} calls a second, {row.micros['']:,.0f} µs"
@@ -86,7 +86,7 @@ def _calls(rows: list[Row]) -> str:
 
 def _latencies(rows: list[Row]) -> str:
     lines = [[row.subject, str(row.instances), *(_shown(row.latencies.get(one)) for one in DOORS)] for row in rows]
-    return _table(["", "instances", *DOORS.values()], lines)
+    return table_of(["", "instances", *DOORS.values()], lines)
 
 
 def _shown(latency: Latency | None) -> str:
@@ -97,10 +97,11 @@ def _memory(rows: list[Row]) -> str:
     lines = [
         [row.subject, str(row.instances), f"{row.bytes_each / 1000:,.0f}"] for row in rows if row.bytes_each is not None
     ]
-    return _table(["", "instances", "kB each"], lines)
+    return table_of(["", "instances", "kB each"], lines)
 
 
-def _table(head: list[str], lines: Iterable[list[str]]) -> str:
+def table_of(head: list[str], lines: Iterable[list[str]]) -> str:
+    """A table as Markdown."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
 
 

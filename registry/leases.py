@@ -164,7 +164,8 @@ class Registry:
         scenario = None
         library = self.catalogue.library
         if request.scenario is not None:
-            scenario = await asyncio.to_thread(library.scenario, request.environment, request.scenario)
+            known = library.current_scenario(request.environment, request.scenario)
+            scenario = known or await asyncio.to_thread(library.scenario, request.environment, request.scenario)
         order = Launch(
             environment=request.environment,
             scenario=request.scenario,
@@ -360,7 +361,9 @@ class Registry:
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
         begin = time.perf_counter()
-        scenario = await asyncio.to_thread(self.catalogue.library.scenario, kept.environment, kept.scenario)
+        library = self.catalogue.library
+        known = library.current_scenario(kept.environment, kept.scenario)
+        scenario = known or await asyncio.to_thread(library.scenario, kept.environment, kept.scenario)
         at = dated(self.clock.wall())
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
         closing = self.clock.wall() if close and score.outcome == "scored" else None

@@ -208,6 +208,19 @@ class Library:
             raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; {found}")
         return scenarios[scenario_id]
 
+    def current_scenario(self, environment_id: str, scenario_id: str) -> Scenario | None:
+        """A short scenario if a current reading has it, else None. Nothing is read, so an event loop may ask.
+
+        Raises:
+            NotFound: there is no such environment.
+            BundleError: the reading had found a fault.
+        """
+        kept = self._scenarios.get(environment_id)
+        if kept is None or kept.stamps != _stamps(self._folder(environment_id), SCENARIO_FILES):
+            return None
+        found = kept.value()
+        return found[scenario_id] if found is not None and found.is_short(scenario_id) else None
+
     def _known(
         self, known: dict[str, CachedRead[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]
     ) -> T:

@@ -48,6 +48,8 @@ MOST_STARTS = 3
 """How often the first guest of a worker is tried: its processes may be killed, as those of later ones may."""
 BOOT_SECONDS = 1.0
 """Processor seconds until a guest has raised its walls, which takes some milliseconds."""
+ZYGOTE = "servers.guest.zygote"
+"""The module of the parent of guests."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """The environment variables of guests: they make the order of sets, and dates, the same in every replay."""
 LEAST_ROOM = 15 * 1024 * 1024
@@ -921,7 +923,7 @@ class Guests:
         ours, theirs = socket.socketpair()
         with theirs:
             self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
-                [sys.executable, "-s", "-P", "-m", "servers.guest.zygote", str(theirs.fileno())],
+                [sys.executable, "-s", "-P", "-m", ZYGOTE, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=GUEST_ENVIRON,
                 stdin=subprocess.DEVNULL,

@@ -16,6 +16,8 @@ from servers.scenario.scenario import Scenario
 
 LARGEST_LINE = 1024 * 1024
 """Characters of one scenario: a line is read at once."""
+SHORT_LINE = 16 * 1024
+"""Bytes of a scenario that an event loop parses by itself."""
 BYTES_PER_LINE = 230
 """Memory of a kept line, beside its text."""
 MOST_LINES = 100_000
@@ -43,6 +45,11 @@ class ScenarioLines(Mapping[str, Scenario]):
     def __init__(self, lines: dict[str, bytes]) -> None:
         self._lines = lines
         self.memory = sum(len(line) + BYTES_PER_LINE for line in lines.values())
+
+    def is_short(self, scenario_id: str) -> bool:
+        """True if there is such a scenario, and parsing it takes a fraction of a millisecond."""
+        line = self._lines.get(scenario_id)
+        return line is not None and len(line) <= SHORT_LINE
 
     def __getitem__(self, scenario_id: str) -> Scenario:
         return Scenario.model_validate_json(self._lines[scenario_id])

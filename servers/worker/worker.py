@@ -200,8 +200,8 @@ class Worker:
         """
         if self.live + order.count > self.settings.most_instances:
             raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
-        begin = time.perf_counter()
-        environment = await asyncio.to_thread(self.library.environment, order.environment)
+        begin, name = time.perf_counter(), order.environment
+        environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
         await self._see_that_it_agrees(environment)
         clock = order.clock or environment.description.clock
         start = await self.starts.build(environment, order.setup, clock)
