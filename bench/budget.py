@@ -195,7 +195,7 @@ def _wait_until_quiet(farm: FarmProcess) -> None:
 
 def page(found: list[Budget], trust: list[Cost]) -> str:
     """Both as Markdown."""
-    head = ["part of a call", *(f"{one.instances} instances" for one in found)]
+    head = ["part of a call", *(f"{one.instances} instance{'s' if one.instances > 1 else ''}" for one in found)]
     lines = [[part, *(f"{one.parts[part]:.0f}" for one in found)] for part in (*PARTS, TOOL, GUEST)]
     lines.append(["all", *(f"{one.total:.0f}" for one in found)])
     lost = [[one.what, f"{one.whole:.0f}", f"{one.saved:.0f}"] for one in trust]

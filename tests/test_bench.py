@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.budget import ARGUMENTS, DOOR, FILES, FUNCTIONS, GUEST, LOOP, PARTS, TOOL, Budget, Cost, part_of
+from bench.budget import page as budget_page
 from bench.load import HANDSHAKE, MODERN, percentile
 from bench.measuring import BARE, COPYING, FARM, FRESH, Latency, Row
 from bench.peers.copying_environment import difference
@@ -55,6 +57,35 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "envfarm[bench]" in done.stderr
+
+
+SERVERS = Path(__file__).resolve().parents[1] / "servers"
+
+
+def test_each_place_of_the_budget_is_in_the_code() -> None:
+    for file in FILES:
+        assert len(list(SERVERS.rglob(file))) == 1, file
+    instance = (SERVERS / "worker" / "instance.py").read_text(encoding="utf-8")
+    for named in FUNCTIONS:
+        file, _, function = named.partition(":")
+        assert file == "instance.py"
+        assert f"def {function}(" in instance, named
+
+
+def test_a_moment_of_a_call_belongs_to_the_innermost_part_that_is_known() -> None:
+    door, call = "/farm/servers/doors/mcp.py:_let_in", "/farm/servers/worker/instance.py:call"
+    checked = "/farm/servers/worker/instance.py:_checked"
+    assert part_of(["/lib/json/decoder.py:decode", checked, call, door]) == ARGUMENTS
+    assert part_of([call, door]) == DOOR
+    assert part_of(["/lib/asyncio/runners.py:run"]) == LOOP
+
+
+def test_the_budget_adds_up() -> None:
+    one = Budget(1, dict.fromkeys((*PARTS, TOOL, GUEST), 10.0))
+    text = budget_page([one, one._replace(instances=64)], [Cost("walls", 250.0, 3.0)])
+    assert "| all | 100 | 100 |" in text
+    assert "| 1 instance | 64 instances |" in text
+    assert "| walls | 250 | 3 |" in text
 
 
 @pytest.mark.slow
