@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bench import budget
 from bench.budget import ARGUMENTS, DOOR, FILES, FUNCTIONS, GUEST, LOOP, PARTS, TOOL, Budget, Cost, part_of
-from bench.budget import page as budget_page
 from bench.load import HANDSHAKE, MODERN, percentile
 from bench.measuring import BARE, COPYING, FARM, FRESH, Latency, Row
 from bench.peers.copying_environment import difference
@@ -82,7 +82,7 @@ def test_a_moment_of_a_call_belongs_to_the_innermost_part_that_is_known() -> Non
 
 def test_the_budget_adds_up() -> None:
     one = Budget(1, dict.fromkeys((*PARTS, TOOL, GUEST), 10.0))
-    text = budget_page([one, one._replace(instances=64)], [Cost("walls", 250.0, 3.0)])
+    text = budget.page([one, one._replace(instances=64)], [Cost("walls", 250.0, 3.0)])
     assert "| all | 100 | 100 |" in text
     assert "| 1 instance | 64 instances |" in text
     assert "| walls | 250 | 3 |" in text
