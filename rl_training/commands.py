@@ -1,4 +1,4 @@
-"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl sft`, `farm rl demo`."""
+"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl sft`, `farm rl serve`, `farm rl demo`."""
 
 import asyncio
 import json
@@ -141,6 +141,35 @@ def sft(
     with log_kept(run) as log:
         run_trainer(command, sft_environment(settings, run.resolve(), os.environ), log)
     out.print(f"The model: {model_of(run)}", soft_wrap=True)
+
+
+@rl.command()
+def serve(
+    model: Annotated[Path, typer.Argument(help="The model's folder, such as …/global_step_25/actor/huggingface.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="After `--`: a command to run with this endpoint, which ends with it.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="By default 8000; with a command a free one.")] = (
+        None
+    ),
+    temperature: Annotated[float, typer.Option(min=0, max=10, help="Of requests that say none.")] = 0.7,
+    reply_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a reply, if a request says none.")] = 256,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
+) -> None:
+    """Serve a small checkpoint on this machine's CPU as an OpenAI-compatible endpoint, for any evaluation."""
+    if not (model / "config.json").is_file():
+        raise RequestError(f"{model}: no model in it (config.json); a checkpoint has one in actor/huggingface")
+    from rl_training.verl.trainer import need_verl
+
+    need_verl()
+    from rl_training.cpu.endpoint import CheckpointModel, endpoint_app, serve_checkpoint
+
+    loaded = CheckpointModel(model, temperature=temperature, reply_tokens=reply_tokens, seed=seed)
+    app = endpoint_app(loaded, name=model.name)
+    wanted = port if port is not None else 0 if command else 8000
+    progress = Terminal(stderr=True)
+    status = asyncio.run(serve_checkpoint(app, wanted, command or [], os.environ, progress.print))
+    raise typer.Exit(status)
 
 
 @rl.command()

@@ -46,7 +46,7 @@ class SimulatedPerson:
     async def _ask(self, messages: Sequence[Message]) -> Reply:
         try:
             return await self._model.reply(messages, ())
-        except AgentError as error:  # of the user's model: the agent has no part in it
+        except (AgentError, EndpointError) as error:  # of the user's model: the agent has no part in it
             raise EndpointError(f"the simulated user ({self.name}) cannot go on: {error}") from error
 
 

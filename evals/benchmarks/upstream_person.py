@@ -34,7 +34,7 @@ class UpstreamPerson:
                 messages.append(self._own(exchange.user))
         try:
             reply = await self._model.reply(messages, ())
-        except AgentError as error:  # of the user's model: the agent has no part in it
+        except (AgentError, EndpointError) as error:  # of the user's model: the agent has no part in it
             raise EndpointError(f"the simulated user ({self.name}) cannot go on: {error}") from error
         over = bool(opening) and self._told.stop in reply.text
         return UserMessage(reply.text, over=over, tokens=reply.tokens_in + reply.tokens_out)

@@ -6,7 +6,9 @@ from typing import NamedTuple
 from evals.benchmarks.harness import Checker, checker_of
 from evals.report.statistics import Cluster, Estimate, mean, pass_hat
 from evals.runs.records import Subject
+from evals.runs.suite import ScenarioChoice
 from evals.runs.summary import RolloutSummary, by_scenario
+from servers.text.wording import counted
 
 
 class PartNumber(NamedTuple):
@@ -36,6 +38,8 @@ class ReferenceLine(NamedTuple):
     source: str
 
 
+PARTS = {"tau_bench": 2, "bfcl_v3": 4, "bfcl_v4": 4, "acebench": 4}
+"""The parts over which a benchmark's number is the mean."""
 REFERENCES = (
     ReferenceLine(
         "Qwen3-8B",
@@ -103,4 +107,17 @@ def whole_numbers(parts: Sequence[PartNumber]) -> dict[str, float | None]:
         rates = [one.success.value if one.success else None for one in parts if one.benchmark == name]
         known = [one for one in rates if one is not None]
         found[name] = 100 * sum(known) / len(known) if len(known) == len(rates) else None
+    return found
+
+
+def extents(parts: Sequence[PartNumber], choice: ScenarioChoice) -> dict[str, str]:
+    """What a run plays of each benchmark, where it is not the whole. Its number is then not the benchmark's own."""
+    is_chosen = choice.model_copy(update={"environments": (), "seed": 0}) != ScenarioChoice()
+    found: dict[str, str] = {}
+    for name in sorted({one.benchmark for one in parts}):
+        own = [one for one in parts if one.benchmark == name]
+        few = f"{len(own)} of {PARTS[name]} parts" if len(own) < PARTS[name] else ""
+        chosen = counted(sum(one.tasks for one in own), "chosen task") if is_chosen else ""
+        if few or chosen:
+            found[name] = ", ".join(filter(None, (few, chosen)))
     return found

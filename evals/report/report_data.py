@@ -3,7 +3,7 @@
 from typing import Any
 
 from evals.report.comparison import RunComparison
-from evals.report.official_number import REFERENCES, whole_numbers
+from evals.report.official_number import REFERENCES, extents, whole_numbers
 from evals.report.report import Report
 
 MOST_LISTED = 200
@@ -51,6 +51,7 @@ def benchmark_data(told: Report) -> dict[str, Any]:
         "limits_of": suite.limits_of,
         "trials": suite.run.attempts,
         "numbers": numbers,
+        "extents": extents(told.benchmarks, suite.scenarios),
         "parts": [one._asdict() for one in told.benchmarks],
         "references": [one._asdict() for one in REFERENCES if one.figures.keys() & numbers.keys()],
     }

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.report.comparison import RunComparison
-from evals.report.official_number import REFERENCES, whole_numbers
+from evals.report.official_number import REFERENCES, extents, whole_numbers
 from evals.report.report import Group, Report
 from evals.report.statistics import Estimate, Paired
 from evals.runs.causes import MEANINGS
@@ -59,9 +59,11 @@ def show_benchmarks(console: Console, told: Report) -> None:
     console.print(table)
     for one in told.benchmarks:
         console.print(Text(f"{one.environment}: {one.source}"), soft_wrap=True)
+    some = extents(told.benchmarks, suite.scenarios)
     for name, number in whole_numbers(told.benchmarks).items():
         what = "a part has nothing that was judged" if number is None else f"{number:.1f} %, the mean over its parts"
-        console.print(Text(f"{name}: {what}"))
+        only = f" (only {some[name]}: not the benchmark's own number)" if name in some else ""
+        console.print(Text(f"{name}: {what}{only}"), soft_wrap=True)
         for line in REFERENCES:
             if name in line.figures:
                 figure = f"{line.figures[name]:.1f} %"

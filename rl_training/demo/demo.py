@@ -135,6 +135,7 @@ def _seed(
         "data.seed": seed,
         "trainer.total_training_steps": plan.steps,
         "trainer.test_freq": plan.test_every,
+        "trainer.save_freq": plan.steps,
         "trainer.resume_mode": "disable",
         "trainer.rollout_data_dir": str(run / "episodes"),
         "trainer.project_name": "farm",

@@ -164,7 +164,8 @@ async def test_all_benchmarks_are_played_by_one_command_before_and_after_trainin
     done = await farm("report", *both_runs, home=tmp_path)
     said_by_paper = "for reference: Qwen3-8B + EnvScaler 44.8 % (EnvScaler's paper, after SFT and RL"
     assert said_by_paper in done.out
-    assert "tau_bench: 33.3 %, the mean over its parts" in done.out
+    few = "(only 1 of 2 parts: not the benchmark's own number)"
+    assert f"tau_bench: 33.3 %, the mean over its parts {few}" in done.out
     assert "; checker tau_bench/envs/base.py " in done.out
     assert "base (user: u; limits: official)" in done.out
 
@@ -180,15 +181,16 @@ async def test_the_page_shows_the_models_beside_each_other_and_what_the_paper_re
         await page.goto((tmp_path / "page.html").as_uri())
         section = page.locator("section", has=page.get_by_role("heading", name="Public benchmarks"))
         rows = [[await cell.inner_text() for cell in await row.locator("td").all()] for row in await rows_of(section)]
-        assert ["base\ntau-bench; user: u, limits: official, 1 trial", "–", "0.0"] in rows
-        assert ["trained\ntau-bench; user: u, limits: official, 1 trial", "–", "33.3"] in rows
+        played = "user: u, limits: official, 1 trial, of tau_bench only 1 of 2 parts, of acebench only 1 of 4 parts"
+        assert rows[:2] == [[f"base\nbefore; {played}", "0.0", "0.0"], [f"trained\nafter; {played}", "0.0", "33.3"]]
         [paper] = [row for row in rows if row[0].startswith("Qwen3-8B + EnvScaler, for reference")]
         assert (paper[0].splitlines()[1][:17], paper[1:]) == ("EnvScaler's paper", ["72.5", "44.8"])
         [part] = [row for row in rows if row[0].startswith(RETAIL)]
         assert "checker tau_bench/envs/base.py" in part[0]
-        assert part[3].startswith("33.3 [")
-        assert part[3].endswith("3 of 3 judged")
-        await expect(page.get_by_role("heading", name="tau-bench against tau-bench")).to_be_visible()
+        assert part[1].startswith("0.0 [")
+        assert part[2].startswith("33.3 [")
+        assert part[2].endswith("3 of 3 judged")
+        await expect(page.get_by_role("heading", name="after/tau-bench against before/tau-bench")).to_be_visible()
         await browser.close()
 
 

@@ -121,7 +121,7 @@ async def test_a_user_model_that_dies_is_no_zero(tmp_path: Path) -> None:
     async with tau_bench_farm(tmp_path) as client:
         run = await played(client, RETAIL, "task_0", lines("What is it?"), Player(dies))
         assert (run.outcome, run.reward, run.success) == ("infra_error", None, None)
-        assert "the endpoint is gone" in run.error
+        assert "the simulated user (player) cannot go on: the endpoint is gone" in run.error
 
 
 async def test_a_silent_model_talks_with_the_user_until_the_limit(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ MISUSES: list[tuple[tuple[str, ...], str]] = [
         ("sft", "sft_tiny_cpu", "--run", "{home}/run", "--data", "{home}"),
         "no train.parquet in it; `farm export sft --format verl`",
     ),
+    (("serve", "{home}", "--", "true"), "no model in it (config.json); a checkpoint has one in actor/huggingface"),
 ]
 
 

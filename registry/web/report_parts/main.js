@@ -3,7 +3,7 @@ let DATA = null, PAGE = null;
 
 function overview(number) {
   const run = DATA.runs[number], listed = rollouts(run, number);
-  const tabs = DATA.runs.length > 1 && h("nav", { class: "tabs", "aria-label": "Runs" }, DATA.runs.map((one, at) => h("button", { class: `tab${at === number ? " on" : ""}`, onclick: () => { location.hash = `#/${at}`; } }, one.path.split("/").pop() + " · " + one.agent)));
+  const tabs = DATA.runs.length > 1 && h("nav", { class: "tabs", "aria-label": "Runs" }, DATA.runs.map((one, at) => h("button", { class: `tab${at === number ? " on" : ""}`, onclick: () => { location.hash = `#/${at}`; } }, called(one.path) + " · " + one.agent)));
   return h("div", { class: "wrap" }, tabs, hero(run), figures(run), troubles(run), benchmarks(DATA.runs), DATA.comparisons.map(comparison), where(run), attempts(run), failures(run, DATA.meanings, listed.filter), probes(run), surprises(run, number), listed.section,
     h("footer", {}, h("p", {}, "Intervals: 95 % percentile bootstrap over scenarios; where every scenario says the same, Clopper and Pearson's exact bounds. pass@k after Chen et al. (2107.03374), pass^k after Yao et al. (2406.12045), without bias. Nothing is dropped from a denominator but rollouts that broke on our side, which are counted above."),
       h("p", {}, "This page holds checkpoints and reference solutions: keep it from agents.")));

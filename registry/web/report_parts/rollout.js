@@ -25,7 +25,7 @@ async function other(run, key, siblings, subject) {
   const place = h("div", { class: "stack" }), name = key.slice(0, key.lastIndexOf("#"));
   const rivals = DATA.runs.flatMap((one) => one.rollouts.filter((row) => row[KEY].startsWith(`${name}#`) && PAGE.opens(one, row[KEY]) && !(one === run && row[KEY] === key)).map((row) => [one, row]));
   const choice = h("select", { "aria-label": "What stands beside it", onchange: async () => { await draw(Number(choice.value)); choice.focus({ preventScroll: true }); } }, h("option", { value: -1 }, "The reference solution"),
-    rivals.map(([one, row], at) => h("option", { value: at }, `${DATA.runs.length > 1 ? `${one.path.split("/").pop()} ` : ""}attempt ${row[KEY].split("#").pop()}, ${row[REWARD] === null ? "no reward" : `reward ${reward(row[REWARD])}`}`)));
+    rivals.map(([one, row], at) => h("option", { value: at }, `${DATA.runs.length > 1 ? `${called(one.path)} ` : ""}attempt ${row[KEY].split("#").pop()}, ${row[REWARD] === null ? "no reward" : `reward ${reward(row[REWARD])}`}`)));
   async function draw(at) {
     const drawn = at >= 0 ? await rival(...rivals[at], subject)
       : subject && subject.reference ? lane("The reference solution", subject.reference, "") : h("div", { class: "card" }, h("h3", {}, "The reference solution"), h("p", { class: "soft" }, "It is not in this run."));

@@ -33,27 +33,51 @@ function figures(run) {
       .map(([label, value, foot]) => h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), h("div", { class: "foot" }, foot))));
 }
 
+// A run's folder, with as many of the folders above it as tell it from the other runs of the page.
+function called(path) {
+  const end = (one, parts) => one.split("/").slice(-parts).join("/");
+  let parts = 1;
+  while (parts < path.split("/").length && DATA.runs.some((run) => run.path !== path && end(run.path, parts) === end(path, parts))) parts++;
+  return end(path, parts);
+}
+
+// The runs of one command are one line: those of a model that lie in one folder, each of another benchmark.
+function byModel(told) {
+  const groups = [];
+  for (const run of told) {
+    const { numbers, parts, limits_of, trials, user_model, extents } = run.benchmarks, folder = run.path.split("/").slice(0, -1).join("/");
+    let group = groups.find((one) => one.folder === folder && one.agent === run.agent && one.limits_of === limits_of && one.trials === trials && !Object.keys(numbers).some((name) => name in one.numbers));
+    if (!group) groups.push(group = { folder, agent: run.agent, limits_of, trials, runs: [], users: new Set(), numbers: {}, parts: [], extents: [] });
+    group.runs.push(run);
+    if (user_model) group.users.add(user_model);
+    Object.assign(group.numbers, numbers);
+    group.parts.push(...parts);
+    group.extents.push(...Object.entries(extents || {}).map(([name, extent]) => `of ${name} only ${extent}`));
+  }
+  return groups.map((group) => ({ ...group, name: group.runs.length > 1 ? group.folder.split("/").pop() : called(group.runs[0].path) }));
+}
+
 // The official numbers of public benchmarks of all runs: as a whole beside what others report, and part by part.
 function benchmarks(runs) {
   const told = runs.filter((run) => run.benchmarks);
   if (!told.length) return null;
-  const names = [...new Set(told.flatMap((run) => Object.keys(run.benchmarks.numbers)))].sort();
+  const models = byModel(told), names = [...new Set(told.flatMap((run) => Object.keys(run.benchmarks.numbers)))].sort();
   const references = new Map(told.flatMap((run) => run.benchmarks.references.map((line) => [line.who + line.source, line])));
   const parts = [...new Map(told.flatMap((run) => run.benchmarks.parts.map((part) => [part.environment, part]))).values()].sort((a, b) => a.environment < b.environment ? -1 : 1);
   const who = (name, more) => h("div", {}, name, h("div", { class: "small faint" }, more));
   const given = (figure) => figure === undefined || figure === null ? "–" : figure.toFixed(1);
-  const played = ({ user_model, limits_of, trials }) => `${user_model ? `user: ${user_model}` : "no simulated user"}, limits: ${limits_of}, ${trials === 1 ? "1 trial" : `${trials} trials`}`;
-  const own = (run, name) => {
-    const part = run.benchmarks.parts.find((one) => one.environment === name);
+  const played = ({ users, limits_of, trials, extents }) => [users.size ? `user: ${[...users].join(", ")}` : "no simulated user", `limits: ${limits_of}`, trials === 1 ? "1 trial" : `${trials} trials`, ...extents].join(", ");
+  const own = (model, name) => {
+    const part = model.parts.find((one) => one.environment === name);
     if (!part) return "–";
-    const more = [`${count(part.judged)} of ${count(part.tasks * run.benchmarks.trials)} judged`, part.process !== null && `process ${percent(part.process)} %`, ...part.passing.slice(1).map(([k, share]) => `pass^${k} ${percent(share)} %`)];
+    const more = [`${count(part.judged)} of ${count(part.tasks * model.trials)} judged`, part.process !== null && `process ${percent(part.process)} %`, ...part.passing.slice(1).map(([k, share]) => `pass^${k} ${percent(share)} %`)];
     return h("div", {}, part.success ? `${percent(part.success[0])}${part.success[1] === null ? "" : ` [${bounds(part.success)}]`}` : "–", h("div", { class: "small faint" }, more.filter(Boolean).join(", ")));
   };
-  return h("section", {}, h("h2", {}, "Public benchmarks"), h("p", { class: "lead" }, "The numbers that each benchmark's own checker gives, in percent. A benchmark's number is the mean over its parts. Versions and limits that differ are not comparable."),
-    h("div", { class: "card" }, table(["model", ...names], [...told.map((run) => [who(run.agent, `${run.path.split("/").pop()}; ${played(run.benchmarks)}`), ...names.map((name) => given(run.benchmarks.numbers[name]))]),
+  return h("section", {}, h("h2", {}, "Public benchmarks"), h("p", { class: "lead" }, "The numbers that each benchmark's own checker gives, in percent. A benchmark's number is the mean over its parts. One of only some parts or tasks is not the benchmark's own. Versions and limits that differ are not comparable."),
+    h("div", { class: "card" }, table(["model", ...names], [...models.map((model) => [who(model.agent, `${model.name}; ${played(model)}`), ...names.map((name) => given(model.numbers[name]))]),
       ...[...references.values()].map((line) => [who(`${line.who}, for reference`, line.source), ...names.map((name) => given(line.figures[name]))])], names.map((_, at) => at + 1))),
-    h("div", { class: "card", style: "margin-top:16px" }, h("h3", {}, "Part by part, with 95 % intervals"), table(["part", ...told.map((run) => run.path.split("/").pop())],
-      parts.map((part) => [who(part.environment, part.source), ...told.map((run) => own(run, part.environment))]), told.map((_, at) => at + 1))));
+    h("div", { class: "card", style: "margin-top:16px" }, h("h3", {}, "Part by part, with 95 % intervals"), table(["part", ...models.map((model) => model.name)],
+      parts.map((part) => [who(part.environment, part.source), ...models.map((model) => own(model, part.environment))]), models.map((_, at) => at + 1))));
 }
 
 function troubles(run) {
@@ -115,11 +139,10 @@ function probes(run) {
 }
 
 function comparison(one) {
-  const name = (path) => path.split("/").pop();
   const apart = one.scenarios.filter((beside) => beside.success[0] !== beside.success[1]).sort((a, b) => Math.abs(b.success[1] - b.success[0]) - Math.abs(a.success[1] - a.success[0]));
   const card = (label, figure, tell, unit) => figure && h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, tell(figure.difference[0]), h("small", {}, unit)),
     h("div", { class: "foot" }, (figure.difference[1] !== null ? `95 % interval ${tell(figure.difference[1])} to ${tell(figure.difference[2])}, ` : "") + (figure.p < .001 ? "p < 0.001" : `p = ${figure.p.toFixed(3)}`)));
-  return h("section", {}, h("h2", {}, `${name(one.other)} against ${name(one.first)}`), h("p", { class: "lead" }, one.scenarios.length ? `Paired at ${count(one.scenarios.length)} scenarios that are the same in both; p from flipping the signs of the differences.` : "Nothing is compared: no scenario is the same in both.",
+  return h("section", {}, h("h2", {}, `${called(one.other)} against ${called(one.first)}`), h("p", { class: "lead" }, one.scenarios.length ? `Paired at ${count(one.scenarios.length)} scenarios that are the same in both; p from flipping the signs of the differences.` : "Nothing is compared: no scenario is the same in both.",
     (one.only_first || one.only_other) ? ` Left out: ${one.only_first} in the first only, ${one.only_other} in the other only.` : "", one.changed.length ? ` ${one.changed.length} scenarios have changed between the runs and are left out.` : ""),
     one.scenarios.length > 0 && h("div", { class: "cards" }, card("Strict success", one.success, signed, "points"), card("Reward", one.reward, signedReward, "of 1"),
       h("div", { class: "card kpi" }, h("div", { class: "label" }, "Scenarios better"), h("div", { class: "value" }, apart.filter((beside) => beside.success[1] > beside.success[0]).length)),

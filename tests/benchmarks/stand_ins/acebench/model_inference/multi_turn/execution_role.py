@@ -7,7 +7,7 @@ from model_inference.multi_turn.multi_turn_utils import called, objects_of
 
 class EXECUTION:
     def __init__(self, model: str, config: dict[str, Any], classes: list[str], task: str, language: str) -> None:
-        self.objects = objects_of(model, task, classes, config)
+        self.objects = objects_of(model, task, classes, config, language)
         self.language = language
 
     def respond(self, history: list[dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:

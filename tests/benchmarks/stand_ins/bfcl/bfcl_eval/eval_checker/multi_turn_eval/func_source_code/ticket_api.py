@@ -29,6 +29,7 @@ class TicketAPI:
         self.racks: dict[str, Rack] = {}
         self.at: Rack | None = None
         self.fee: float = 0.0
+        self.notice = ""
         self._random = random.Random(0)  # noqa: S311 - numbers of tickets
 
     def _load_scenario(self, scenario: dict[str, Any], long_context: bool = False) -> None:
@@ -70,6 +71,10 @@ class TicketAPI:
                 coat.rack.coats.remove(coat)
                 return {"given": owner}
         raise ValueError(f"{owner} has no coat here")
+
+    def read_notice(self) -> dict[str, Any]:
+        """Read the notice on the wall."""
+        return {"notice": self.notice}
 
     def close(self) -> None:
         """Close the cloakroom."""
