@@ -88,6 +88,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "export sft x --out y --format parquet": ("'parquet' is not one of 'chat'",),
     "export sft --reference bundle --out y": ("--reference bundle: is a bundle; give the folder that it lies in",),
     "rl train nofile --run run": ("nofile",),
+    "rl serve nowhere": ("nowhere: no model in it",),
     "bench extra": ("extra",),
     "demo extra": ("extra",),
     "fly": ("fly",),

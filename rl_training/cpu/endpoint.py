@@ -27,6 +27,7 @@ from agent_client.models.call_text import HERMES
 from rl_training.cpu.generation import Generation, GenerationRequest
 from servers.doors.server import listen, serving, url_of
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 
 THREADS = 2
 LOOPBACK = "127.0.0.1"
@@ -58,7 +59,7 @@ class CheckpointModel:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
         except (OSError, ValueError) as error:
-            raise RequestError(f"{folder}: its model cannot be read: {' '.join(str(error).split())[:300]}") from error
+            raise RequestError(f"{folder}: its model cannot be read: {' '.join(trouble(error).split())[:300]}") from error
         if self._tokenizer.chat_template is None:
             raise RequestError(f"{folder}: its tokenizer has no chat template")
         self._positions: int = model.config.max_position_embeddings
