@@ -59,7 +59,9 @@ class CheckpointModel:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
         except (OSError, ValueError) as error:
-            raise RequestError(f"{folder}: its model cannot be read: {' '.join(trouble(error).split())[:300]}") from error
+            raise RequestError(
+                f"{folder}: its model cannot be read: {' '.join(trouble(error).split())[:300]}"
+            ) from error
         if self._tokenizer.chat_template is None:
             raise RequestError(f"{folder}: its tokenizer has no chat template")
         self._positions: int = model.config.max_position_embeddings
