@@ -7,7 +7,7 @@ the same tools. Every text of this kind that crosses a wire is in its one canoni
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
 
 from servers.errors import RequestError
 from servers.records import Record
@@ -27,11 +27,15 @@ NUMBERS = {
     "seed": "chooses among the names, orders and faults",
 }
 KNOBS = {**SWITCHES, **NUMBERS}
-RENAMED = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}=[A-Za-z][A-Za-z0-9_]{0,63}")
+TOOL_NAME = r"[A-Za-z][A-Za-z0-9_]{0,63}"
+RENAMED = re.compile(rf"{TOOL_NAME}={TOOL_NAME}")
 """An item that gives a tool a name: `find_rooms=search`."""
 MOST_TOOLS = 100
 MOST_FAULTS = 0.5
 LONGEST = 4000
+_ITEM = rf"\s*(({'|'.join(SWITCHES)}|({'|'.join(NUMBERS)})=[^,]*|{TOOL_NAME}={TOOL_NAME})\s*)?"
+SHAPE = rf"^{_ITEM}(,{_ITEM})*$"
+"""The items of a line as a schema can tell them. That each is there once, and which tools there are, it cannot."""
 
 
 class Perturbation(Record):
@@ -104,5 +108,7 @@ def _canonical(text: str) -> str:
         raise ValueError(str(error).removeprefix("perturb: ")) from None
 
 
-PerturbLine = Annotated[str, AfterValidator(_canonical)]
+PerturbLine = Annotated[
+    str, AfterValidator(_canonical), WithJsonSchema({"type": "string", "pattern": SHAPE, "maxLength": LONGEST})
+]
 """A perturbation in a record: a line, brought into its canonical form."""

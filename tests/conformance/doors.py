@@ -21,8 +21,8 @@ from tests.conformance.scenarios import Target
 
 # What Node's fetch adds, as no MCP client does: with it, no call would take the door's short way.
 OF_FETCH = {b"accept-language", b"sec-fetch-mode"}
-# With a header that is not ordinary, every call goes to the SDK; the short way knows instances alone.
-TO_THE_SDK = (b"x-conformance-fixture", b"1")
+# With a header of the protocol that is not known, every call goes to the SDK; the short way knows instances alone.
+TO_THE_SDK = (b"mcp-conformance-fixture", b"1")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 import pytest_asyncio
 
+from registry.messages import LaunchRequest
 from servers.bundle.environment import load
 from servers.bundle.files import PACKAGED
 from servers.bundle_library import Library
@@ -183,6 +184,29 @@ def test_a_line_has_one_form() -> None:
     assert line == "names,order,faults=0.1,b=c,seed=3"
     assert str(perturbation_of(line)) == line
     assert str(perturbation_of("seed=3")) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("", True),
+        (" seed=3, faults=0.10,order , b=c,names ", True),
+        ("names,,order,", True),
+        ("\x9a", False),
+        ("name", False),
+        ("faults", False),
+        ("b=c", True),
+        ("names order", False),
+        ("x" * 5000, False),
+    ],
+)
+def test_the_schema_of_the_api_tells_the_form_of_a_line(line: str, is_one: bool) -> None:
+    """Whatever the schema refuses is refused."""
+    schema = LaunchRequest.model_json_schema()["properties"]["perturb"]
+    assert jsonschema_rs.is_valid(schema, line) is is_one
+    if not is_one:
+        with pytest.raises(RequestError):
+            perturbation_of(line)
 
 
 async def test_instructions_and_refusals_speak_of_the_new_names(tmp_path: Path) -> None:
