@@ -43,7 +43,7 @@ async def site(
     series = TimeSeries(registry)
     reader = RunReaderProcess(runs)
     routes = {
-        **CataloguePages(registry.catalogue).routes(),
+        **CataloguePages(registry.catalogue, reader).routes(),
         **StatePages().routes(),
         **PlaygroundPages(feed, plays).routes(),
         **FarmPage(series).routes(),

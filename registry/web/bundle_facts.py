@@ -79,6 +79,8 @@ class SynthesisExchange(_Lenient):
     """One question to a model that made a part of the bundle, and why its answer was refused, if it was."""
 
     stage: str = ""
+    prompt: str = ""
+    """The digest of what was asked."""
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0

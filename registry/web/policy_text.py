@@ -29,7 +29,7 @@ def rendered(text: str) -> Markup:
     lines = text.replace("\t", "    ").splitlines()
     parts = list(_blocks(lines[:MOST_LINES], 0))
     if len(lines) > MOST_LINES:
-        parts.append(_tag("pre", escape("\n".join(lines[MOST_LINES:]))))
+        parts.append(_as_it_is(lines[MOST_LINES:]))
     return Markup("\n").join(parts)
 
 
@@ -81,7 +81,7 @@ def _block(lines: list[str], depth: int) -> Markup:
     first = lines[0]
     if FENCE.match(first):
         body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
-        return _tag("pre", escape("\n".join(body)))
+        return _as_it_is(body)
     heading = HEADING.match(first)
     if heading:
         level = min(len(heading[1]) + 2, 6)  # below the headings of the page
@@ -129,7 +129,7 @@ def _item(lines: list[str], depth: int) -> Markup:
     if not any(line.strip() for line in rest):
         return _tag("li", words)
     if depth >= DEEPEST:
-        return _tag("li", words + _tag("pre", escape("\n".join(rest))))
+        return _tag("li", words + _as_it_is(rest))
     return _tag("li", words + Markup("").join(_blocks(rest, depth + 1)))
 
 
@@ -168,6 +168,11 @@ def _marked(text: str) -> Markup:
     for pattern, tag in MARKS:  # what is put in has neither stars nor underscores
         told = pattern.sub(rf"<{tag}>\1</{tag}>", told)
     return Markup(told)  # noqa: S704 - escaped above
+
+
+def _as_it_is(lines: list[str]) -> Markup:
+    """Lines as they are. The keyboard scrolls them, too."""
+    return Markup('<pre tabindex="0">{}</pre>').format("\n".join(lines))
 
 
 def _tag(name: str, inner: Markup) -> Markup:

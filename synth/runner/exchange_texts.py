@@ -12,7 +12,6 @@ from servers.files.named_file import names_found, text_found
 from servers.text.json_values import is_object
 from synth.llm.exchange import RULE, Exchanged
 from synth.llm.writer import Message, prompt_digest
-from synth.pipeline.asker import WriterExchange
 
 CACHE = "cache"
 MOST_FILES = 20_000
@@ -42,6 +41,14 @@ class ExchangeText(NamedTuple):
     schema: str
     answer: list[SaidText]
 
+    def as_data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {
+            "asked": [said._asdict() for said in self.asked],
+            "schema": self.schema,
+            "answer": [said._asdict() for said in self.answer],
+        }
+
 
 class ExchangeTexts:
     """The exchanges in the caches of some runs. Each file is read once for its digest. Thread-safe."""
@@ -51,8 +58,11 @@ class ExchangeTexts:
         self._known: dict[Path, dict[str, tuple[str, str]]] = {}
         self._lock = Lock()  # protects what is known, and lets one thread read at a time
 
-    def find(self, run: Path, wanted: WriterExchange) -> ExchangeText | None:
-        """The texts of an exchange of the run in a folder. None if its cache does not hold them."""
+    def find(self, run: Path, prompt: str, model: str) -> ExchangeText | None:
+        """The texts of the exchange with this digest of its question, of the run in a folder.
+
+        None if the run's cache does not hold them.
+        """
         with self._lock:
             known = self._known.pop(run, {})
             self._known[run] = known
@@ -60,7 +70,7 @@ class ExchangeTexts:
                 del self._known[next(iter(self._known))]
             with suppress(OSError):  # a folder that cannot be read, or is too large, holds none
                 self._read_new(run, known)
-            name = next((name for name, one in known.items() if one == (wanted.prompt, wanted.model)), None)
+            name = next((name for name, one in known.items() if one == (prompt, model)), None)
         found = _read(run, name) if name else None
         return None if found is None else _shown(found)
 

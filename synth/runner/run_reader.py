@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from evals.report.replay_data import as_json
 from evals.report.report import Report
-from evals.report.run_shelf import FoundRun, again, found_runs
+from evals.report.run_shelf import ENVIRONMENTS, FoundRun, again, found_runs
 from evals.report.training_log import episodes_page, steps_of, training_data
 from evals.report.watched_runs import WatchedRuns, page_data
 from evals.runs.folder import ROLLOUTS, SUBJECTS, RunFolder
@@ -44,6 +44,8 @@ MOST_FIGURES = 1000
 LEVEL = 5
 LONGEST_MESSAGE = 2000
 MOST_LISTED = 500
+MOST_SEARCHED = 20
+"""Runs in which the words of an exchange are looked for, those with an environment of its name first."""
 MOST_PACKED = 8
 """Answers for pages that are kept for the next reader."""
 UNREADABLE = (OSError, ValueError, RecursionError, LookupError, TypeError)
@@ -88,7 +90,7 @@ class RunReader:
     def answer(self, asked: RunQuestion) -> tuple[RunAnswer, bytes]:
         """The answer to a question. What is wrong with it, or with the run, is told in the answer."""
         try:
-            body = self._list() if asked.kind == "list" else ANSWERS[asked.kind](self, asked, self._asked_for(asked))
+            body = OF_ALL[asked.kind](self, asked) if asked.kind in OF_ALL else self._of_some(asked)
         except NotFound as error:
             return RunAnswer(id=asked.id, status="missing", message=str(error)[:LONGEST_MESSAGE]), b""
         except FarmError as error:
@@ -99,6 +101,10 @@ class RunReader:
         if body is None:
             return RunAnswer(id=asked.id, status="same"), b""
         return RunAnswer(id=asked.id, status="told", length=len(body)), body
+
+    def _of_some(self, asked: RunQuestion) -> bytes | None:
+        """The answer about the runs that are named."""
+        return ANSWERS[asked.kind](self, asked, self._asked_for(asked))
 
     def page(self, asked: RunQuestion, runs: list[FoundRun]) -> bytes | None:
         """What a page of some evaluations needs. None if it is as the page has it."""
@@ -167,7 +173,17 @@ class RunReader:
             self._known = {run.id: run for run in found}
         return found
 
-    def _list(self) -> bytes:
+    def words(self, asked: RunQuestion) -> bytes:
+        """What a model was asked and what it answered, in whichever run that has it."""
+        runs = [run for run in self._found() if run.kind == "synthesis"]
+        runs.sort(key=lambda run: not (run.path / ENVIRONMENTS / asked.environment).is_dir())
+        for run in runs[:MOST_SEARCHED]:
+            found = self._texts.find(run.path, asked.name, asked.model)
+            if found is not None:
+                return _packed({"run": run.id, "name": run.name, "texts": found.as_data()})
+        return _packed({"run": "", "name": "", "texts": None})
+
+    def every(self, _: RunQuestion) -> bytes:
         soon = [self._soon]
         runs = [self._line(run, soon) for run in self._found()[:MOST_LISTED]]
         return _packed({"runs": runs, "shelves": list(map(str, self._shelves))})
@@ -258,6 +274,7 @@ LINES: dict[str, Callable[[RunReader, FoundRun, list[int]], dict[str, Any]]] = {
     "training": RunReader.training_line,
     "synthesis": RunReader.synthesis_line,
 }
+OF_ALL: dict[str, Callable[[RunReader, RunQuestion], bytes]] = {"list": RunReader.every, "words": RunReader.words}
 ANSWERS: dict[str, Callable[[RunReader, RunQuestion, list[FoundRun]], bytes | None]] = {
     "data": RunReader.page,
     "rollout": RunReader.rollout,

@@ -222,7 +222,7 @@ def one_exchange(
     if not 1 <= number <= len(told):
         raise NotFound(f"{name} has no exchange {number}; there are {len(told)}")
     one = told[number - 1]
-    found = texts.find(folder.path, one.exchange)
+    found = texts.find(folder.path, one.exchange.prompt, one.exchange.model)
     return {
         "id": name,
         "title": str(standing[0].value.get("title", "")) if standing else name,
@@ -231,13 +231,7 @@ def one_exchange(
         "stage": one.stage,
         "state": one.state,
         **one.exchange.model_dump(mode="json"),
-        "texts": None
-        if found is None
-        else {
-            "asked": [said._asdict() for said in found.asked],
-            "schema": found.schema,
-            "answer": [said._asdict() for said in found.answer],
-        },
+        "texts": None if found is None else found.as_data(),
     }
 
 

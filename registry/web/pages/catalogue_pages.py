@@ -1,14 +1,16 @@
-"""The pages of what can be launched: the gallery, an environment, a scenario with its answer key."""
+"""The pages of what can be launched: the gallery, an environment with its exchanges, a scenario with its answers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from starlette.responses import Response
 
 from registry.catalogue import Catalogue
 from registry.messages import EnvironmentCard
 from registry.web.app import PageView, Visit
-from registry.web.bundle_facts import BundleFacts, FactsCache
+from registry.web.bundle_facts import BundleFacts, FactsCache, SynthesisExchange
+from registry.web.pages.run_questions import RunQuestion, RunReaderProcess
 from registry.web.scenario_lines import ListedScenarios
 from registry.web.table_diagram import diagram
 from servers.errors import BundleError, FarmError, NotFound
@@ -19,6 +21,8 @@ from servers.scenario.scenario_file import is_current
 SCENARIOS_A_PAGE = 25
 MADE = ("hand-written", "synthesised", "imported", "benchmark")
 FURTHEST = 100_000
+LONGEST = 200
+"""Characters of a digest or of a model's name that are looked for."""
 
 
 class GalleryCard(NamedTuple):
@@ -32,8 +36,9 @@ class GalleryCard(NamedTuple):
 class CataloguePages:
     """The pages of one library."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, reader: RunReaderProcess) -> None:
         self._catalogue = catalogue
+        self._reader = reader
         self._facts = FactsCache(catalogue.library)
         self._lines = ListedScenarios(catalogue.library)
 
@@ -42,6 +47,7 @@ class CataloguePages:
             "GET /": self.gallery,
             "GET /environments/{environment}": self.environment,
             "GET /environments/{environment}/scenarios/{scenario}": self.scenario,
+            "GET /environments/{environment}/exchanges/{number}": self.exchange,
         }
 
     async def gallery(self, visit: Visit) -> Response:
@@ -119,6 +125,38 @@ class CataloguePages:
             place=at + 1,
             total=len(ids),
         )
+
+    async def exchange(self, visit: Visit) -> Response:
+        """One exchange that made an environment, with its words where a run of this farm has them."""
+        name, number = visit.part("environment"), visit.part("number")
+        environment = await self._catalogue.answer(lambda: self._catalogue.library.environment(name))
+        facts = await self._catalogue.answer(lambda: self._facts.of(name))
+        at = int(number) if number.isdecimal() and len(number) < 7 else 0
+        if not 1 <= at <= len(facts.exchanges):
+            raise NotFound(f"{name} has {len(facts.exchanges)} exchanges, and none of this number")
+        one = facts.exchanges[at - 1]
+        found, absent = await self._words(name, one)
+        own, title = f"/environments/{quote(name, safe='')}", environment.description.title
+        return await visit.drawn(
+            "exchange.html",
+            trail=[("Environments", "/"), (title, f"{own}#provenance")],
+            own=f"{own}/exchanges",
+            told={"title": title, "number": at, "total": len(facts.exchanges), **one.model_dump(), **found},
+            absent=absent,
+        )
+
+    async def _words(self, environment: str, one: SynthesisExchange) -> tuple[dict[str, Any], str]:
+        """The words of an exchange and the run that has them. Without them, why."""
+        if not self._reader.shelves:
+            return {"texts": None}, "This farm was given no folder of runs."
+        question = RunQuestion(
+            kind="words", name=one.prompt[:LONGEST], model=one.model[:LONGEST], environment=environment
+        )
+        try:
+            found = await self._reader.told(question)
+        except FarmError as error:
+            return {"texts": None}, f"{error}."
+        return found, "" if found["texts"] else f"No run below {', '.join(map(str, self._reader.shelves))} has them."
 
 
 def _fits(one: GalleryCard, asked: Mapping[str, str]) -> bool:

@@ -138,7 +138,16 @@ class RunPages:
         if not (number.isdecimal() and len(number) < 7):
             raise NotFound("an exchange is a number")
         asked = RunQuestion(kind="exchange", runs=(run,), name=name[:LONGEST], offset=int(number))
-        return await visit.drawn("exchange.html", run=run, told=await self._reader.told(asked))
+        told = await self._reader.told(asked)
+        above = f"/runs/synthesis/{quote(run, safe='')}"
+        own = f"{above}/{quote(told['id'], safe='')}"
+        return await visit.drawn(
+            "exchange.html",
+            trail=[("Runs", "/runs"), (told["name"], above), (told["id"], own)],
+            own=own,
+            told=told,
+            absent="The cache of the run does not hold them.",
+        )
 
 
 def _runs(visit: Visit) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ MOST_WAITING = 200
 SECONDS = 120.0
 LONGEST_HEAD = 64 * 1024
 RunQuestionKind = Literal[
-    "list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment", "exchange"
+    "list", "data", "rollout", "subject", "training", "episodes", "synthesis", "environment", "exchange", "words"
 ]
 
 
@@ -35,12 +35,17 @@ class RunsOrder(Record):
 
 
 class RunQuestion(Record):
-    """A question about runs. With the `mark` of an earlier answer, the answer may be that all is the same."""
+    """A question about runs. With the `mark` of an earlier answer, the answer may be that all is the same.
+
+    `words` asks all runs: `name` is the digest of what `model` was asked for an environment.
+    """
 
     id: int = 0
     kind: RunQuestionKind
     runs: tuple[str, ...] = ()
     name: str = ""
+    model: str = ""
+    environment: str = ""
     offset: int = 0
     mark: str = ""
 

@@ -101,5 +101,5 @@ function verdict(told, subject) {
   return h("div", { class: "verdict" }, h("span", { class: `mark ${told.holds ? "yes" : "no"}`, role: "img", "aria-label": told.holds ? "holds" : "does not hold" }, told.holds ? "✓" : "✗"), h("div", {}, h("div", {}, told.question),
     h("div", { class: "role" }, `${told.role} · ${told.checkpoint}` + (told.role === "goal" && told.weight !== 1 ? ` · weight ${told.weight}` : "")),
     told.error ? h("div", { class: "seen" }, `broke: ${told.error}`) : !told.holds && told.seen ? h("div", { class: "seen" }, `seen: ${told.seen}`) : null,
-    asks && h("details", {}, h("summary", {}, "how it asks"), h("pre", {}, asks))));
+    asks && h("details", {}, h("summary", {}, "how it asks"), h("pre", { tabindex: 0 }, asks))));
 }

@@ -14,10 +14,11 @@ import pytest_asyncio
 from registry.web.line_chart import line_chart
 from registry.web.pages.run_questions import RunQuestion, RunReaderProcess
 from servers.errors import InfraError, NotFound
+from synth.llm.writer import prompt_digest
 from synth.pipeline.environment_run import rejection_of
 from synth.runner.exchange_texts import ExchangeTexts
 from tests.bundles import write_bundle
-from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
+from tests.evals.run_folders import QUESTION, SCHEMA, write_evaluation, write_synthesis, write_training
 from tests.evals.suite_runs import SCENARIOS
 from tests.processes import farm
 from tests.registry.web.browsers import Visitor, in_one_task
@@ -37,12 +38,20 @@ async def visitor(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Vi
         (cut.path / "rollouts.jsonl").write_bytes(text[: len(text) - 100])
         write_episodes(write_training(runs / "rl"))
         write_synthesis(runs / "blood")
+        write_exchanges(library / "shop")
         (runs / "broken").mkdir()
         (runs / "broken" / "run.json").write_text('{"version": 1}')
         (runs / "broken" / "rollouts.jsonl").write_text("nothing\n")
         (runs / "broken_log").mkdir()
         (runs / "broken_log" / "metrics.jsonl").write_text("nothing\n")
         yield visitor
+
+
+def write_exchanges(bundle: Path) -> None:
+    """Two exchanges that made a bundle. A run has the words of the first."""
+    known = {"stage": "schema", "prompt": prompt_digest(QUESTION, SCHEMA), "model": "writer", "prompt_tokens": 1000}
+    lost = {"stage": "seed", "prompt": "0" * 64, "model": "writer", "reasons": ["a row has no key"]}
+    (bundle / "exchanges.json").write_text(json.dumps([known, lost]), encoding="utf-8")
 
 
 def write_episodes(run: Path) -> None:
@@ -161,19 +170,33 @@ async def test_an_exchange_shows_what_was_asked_answered_and_refused(visitor: Vi
         assert "# A bank of blood" in await visitor.page(f"{own}/1")
 
 
+async def test_an_environment_shows_the_words_of_the_exchanges_that_made_it(visitor: Visitor) -> None:
+    own = "/environments/shop/exchanges"
+    assert f'href="{own}/2"' in await visitor.page("/environments/shop")
+    page = await visitor.page(f"{own}/1")
+    run = (await ids(visitor))["blood"]
+    for part in ("Design the tables.", "# A bank of blood", "CREATE TABLE", "accepted", f"/runs/synthesis/{run}"):
+        assert part in page, part
+    page = await visitor.page(f"{own}/2")
+    for part in ("Its words are not here", f"No run below {visitor.runs[0]} has them", "a row has no key", "0" * 64):
+        assert part in page, part
+    for other in ("0", "3", "x"):
+        assert "has 2 exchanges" in await visitor.page(f"{own}/{other}", 404)
+
+
 async def test_an_exchange_whose_words_are_elsewhere_has_none(tmp_path: Path) -> None:
     write_synthesis(tmp_path / "run")
     rejection = rejection_of(tmp_path / "run" / "environments" / "blood_bank")
     assert rejection is not None
-    [exchange] = rejection.exchanges
-    found = ExchangeTexts().find(tmp_path / "run", exchange)
+    asked = next((one.prompt, one.model) for one in rejection.exchanges)
+    found = ExchangeTexts().find(tmp_path / "run", *asked)
     assert found is not None
     assert [said.text for said in found.asked] == ["Design the tables.", "# A bank of blood"]
-    assert ExchangeTexts(most=-1).find(tmp_path / "run", exchange) is None  # no more is searched than is allowed
+    assert ExchangeTexts(most=-1).find(tmp_path / "run", *asked) is None  # no more is searched than is allowed
     (tmp_path / "run" / "cache").rename(tmp_path / "cache")
-    assert ExchangeTexts().find(tmp_path / "run", exchange) is None
+    assert ExchangeTexts().find(tmp_path / "run", *asked) is None
     (tmp_path / "run" / "cache").symlink_to(tmp_path / "cache")
-    assert ExchangeTexts().find(tmp_path / "run", exchange) is None  # a link out of the run is not followed
+    assert ExchangeTexts().find(tmp_path / "run", *asked) is None  # a link out of the run is not followed
 
 
 async def test_runs_need_the_cookie(visitor: Visitor) -> None:

@@ -1,10 +1,12 @@
 """Texts of strangers as HTML, tool schemas as forms, tables as a diagram."""
 
+import re
 import time
 from typing import Any
 
 import pytest
 
+from registry.web.app import TEMPLATES
 from registry.web.call_form import PREFIX, arguments_of, fields
 from registry.web.policy_text import rendered
 from registry.web.table_diagram import diagram
@@ -12,6 +14,9 @@ from servers.bundle.description import Tool
 from servers.errors import RequestError
 from servers.messages import StartTable, TableColumn
 
+SCROLLED = re.compile(
+    r'<pre[^>]*>|<[^>]*class="[^"]*\bscroll\b[^>]*>|h\("pre", \{[^}]*\}|class: "[^"]*\bscroll\b[^}]*\}'
+)
 POLICY = """# Rules & more
 
 A *soft* rule, a **hard** one and `code <b>`.
@@ -32,6 +37,14 @@ A *soft* rule, a **hard** one and `code <b>`.
 """
 
 
+def test_what_scrolls_is_reached_by_the_keyboard() -> None:
+    files = [*TEMPLATES.glob("*.html"), *TEMPLATES.parent.glob("report_parts/*.js")]
+    texts = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    found = SCROLLED.findall(texts) + SCROLLED.findall(rendered("```\ncode\n```\n"))
+    assert len(found) > 10
+    assert [one for one in found if "tabindex" not in one] == []
+
+
 def test_a_policy_is_rendered_and_nothing_in_it_becomes_a_tag_or_a_link() -> None:
     html = rendered(POLICY)
     for part in (
@@ -41,7 +54,7 @@ def test_a_policy_is_rendered_and_nothing_in_it_becomes_a_tag_or_a_link() -> Non
         "<code>code &lt;b&gt;</code>",
         '<ol start="1"><li><strong>First.</strong> One goes on.<ul><li>nested</li></ul></li><li>Second</li></ol>',
         "<td>adult</td><td>6</td>",
-        "<pre>&lt;script&gt;alert(1)&lt;/script&gt;</pre>",
+        '<pre tabindex="0">&lt;script&gt;alert(1)&lt;/script&gt;</pre>',
         "[a link](javascript:alert(1)) &lt;img src=x onerror=alert(1)&gt;",
     ):
         assert part in html
