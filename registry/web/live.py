@@ -1,13 +1,14 @@
 """Live pages: who is told when an instance has changed, over server-sent events.
 
-One task asks the workers about all watched instances together. It opens no state file. It asks less often the more
-live pages there are and the more each costs, so that watching takes at most `SHARE` of the farm's time.
+One task asks the workers about all watched instances together. It opens no state file. A page that is told fetches
+itself again, and that has its price: so pages are told, those that wait longest first, as long as watching takes at
+most `SHARE` of the farm's time.
 """
 
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,18 +20,19 @@ from registry.web.app import Visit
 from servers.doors.operations import MARKS, MarksOrder
 from servers.errors import CapacityError, FarmError
 
-LEAST_SECONDS, MOST_SECONDS = 0.4, 60.0
-"""Seconds between two looks at what is watched. 64 pages of 15 ms each want 48."""
+SECONDS_BETWEEN = 0.4
+"""Seconds between two looks at what is watched."""
 SHARE = 0.02
+MOST_SAVED = 0.1
+"""Seconds of the processor that are saved up while nothing changes, so that a few pages are told at once."""
 FIRST_COST = 0.01
 """Seconds of a refresh, until the first was measured."""
 WEIGHT = 0.2
 """The weight of the last refresh in the average."""
 SECONDS_OF_SILENCE = 10.0
 """Seconds after which a stream says that it is there, and looks whether its reader is."""
-MOST_WATCHERS = 64
-MOST_OF_ONE = 16
-"""Live pages in all, and of one instance. A further page is reloaded by hand."""
+MOST_WATCHERS = 256
+"""Live pages in all. A further page is reloaded by hand."""
 SLICE = 4
 """Pages that are told of a change at once."""
 SLICE_SECONDS = 0.005
@@ -39,12 +41,55 @@ ASK_SECONDS = 4.0
 
 @dataclass(eq=False)
 class LivePage:
-    """One live page: what it watches, and the mark of what it shows. `mark` is empty once the instance is gone."""
+    """One live page: what it watches, and the mark of what it shows. `latest` is empty once the instance is gone."""
 
     instance: str
     worker: str
     mark: str
+    latest: str = ""
+    behind_since: float | None = None
+    """When it was seen that the page shows something old, in seconds of `time.monotonic`."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.latest = self.latest or self.mark
+
+    def falls_behind(self) -> None:
+        """Let the page wait for its turn to be told."""
+        if self.behind_since is None:
+            self.behind_since = time.monotonic()
+
+    def tell(self) -> None:
+        """Tell the page that it shows something old."""
+        self.mark, self.behind_since = self.latest, None
+        self.changed.set()
+
+
+class RefreshAllowance:
+    """The seconds of the processor that refreshes may still take. It grows as time passes, up to `MOST_SAVED`."""
+
+    def __init__(self) -> None:
+        self.seconds = MOST_SAVED
+        self.cost = FIRST_COST
+
+    def grow(self, passed: float) -> None:
+        """Add the share of some time that has passed."""
+        self.seconds = min(MOST_SAVED, self.seconds + SHARE * passed)
+
+    def spent(self, seconds: float) -> None:
+        """Note what a refresh of a live page has cost, in seconds of the processor."""
+        self.cost += WEIGHT * (min(seconds, 1.0) - self.cost)
+
+    def take(self, waiting: int) -> int:
+        """The number of waiting pages that may be refreshed now. What they cost is taken.
+
+        One page may take more than there is left: the next ones wait until that has grown again.
+        """
+        pages = 0
+        while pages < waiting and self.seconds > 0:
+            self.seconds -= self.cost
+            pages += 1
+        return pages
 
 
 class LiveFeed:
@@ -54,7 +99,7 @@ class LiveFeed:
         self._registry = registry
         self._watchers: set[LivePage] = set()
         self._looking: asyncio.Task[None] | None = None
-        self._cost = FIRST_COST
+        self._allowance = RefreshAllowance()
 
     @property
     def watchers(self) -> int:
@@ -62,17 +107,13 @@ class LiveFeed:
 
     def spent(self, seconds: float) -> None:
         """Note what a refresh of a live page has cost, in seconds of the processor."""
-        self._cost += WEIGHT * (min(seconds, 1.0) - self._cost)
-
-    def pause(self) -> float:
-        """Seconds until the next look."""
-        return seconds_between(self.watchers, self._cost)
+        self._allowance.spent(seconds)
 
     def touch(self, instance: str) -> None:
-        """Tell the pages of an instance that something else of it has changed."""
+        """Tell the pages of an instance, in their turn, that something else of it has changed."""
         for one in self._watchers:
             if one.instance == instance:
-                one.changed.set()
+                one.falls_behind()
 
     async def mark(self, instance: str, worker: str) -> str:
         """The mark of an instance, for a page that shows what it is now."""
@@ -87,20 +128,16 @@ class LiveFeed:
         Raises:
             CapacityError: there are too many live pages.
         """
-        self.see_that_there_is_room(instance)
+        self.see_that_there_is_room()
         watcher = LivePage(instance, worker, visit.asked("mark"))
         self._watchers.add(watcher)  # now, so that many that come at once are counted
         self._begin()
         return _Stream(_events(visit, watcher), lambda: self._watchers.discard(watcher))
 
-    def see_that_there_is_room(self, instance: str) -> None:
+    def see_that_there_is_room(self) -> None:
         """Raise CapacityError if there is none for another live page."""
         if self.watchers >= MOST_WATCHERS:
             raise CapacityError(f"{MOST_WATCHERS} live pages are open already; close some, or reload this one by hand")
-        if sum(one.instance == instance for one in self._watchers) >= MOST_OF_ONE:
-            raise CapacityError(
-                f"{MOST_OF_ONE} live pages of this instance are open already; close some, or reload this one by hand"
-            )
 
     def _begin(self) -> None:
         if self._looking is None or self._looking.done():
@@ -108,33 +145,42 @@ class LiveFeed:
 
     async def _look(self) -> None:
         """Look at what is watched, for as long as there is something."""
+        before = time.monotonic()
         while self._watchers:
             by_worker: dict[str, list[LivePage]] = defaultdict(list)
             for one in self._watchers:
                 by_worker[one.worker].append(one)
             await asyncio.gather(*(self._ask(worker, some) for worker, some in by_worker.items()))
-            await asyncio.sleep(self.pause())
+            now = time.monotonic()
+            self._allowance.grow(now - before)
+            before = now
+            behind = longest_behind(self._watchers)
+            await tell(behind[: self._allowance.take(len(behind))])
+            await asyncio.sleep(SECONDS_BETWEEN)
 
     async def _ask(self, worker: str, watchers: list[LivePage]) -> None:
-        """Ask a worker for the marks of instances, and tell the pages that show something else."""
+        """Ask a worker for the marks of instances, and note which pages show something else."""
         instances = tuple({one.instance for one in watchers})
         with suppress(FarmError, TimeoutError):
             async with asyncio.timeout(ASK_SECONDS):
                 marks = await self._registry.fleet.seat(worker).door.ask(MARKS, MarksOrder(instances=instances))
-            await tell([one for one in watchers if marks.get(one.instance, "") != one.mark], marks)
+            for one in watchers:
+                one.latest = marks.get(one.instance, "")
+                if one.latest != one.mark:
+                    one.falls_behind()
 
 
-def seconds_between(pages: int, cost: float) -> float:
-    """The seconds between two looks, if each of some live pages then costs so many seconds."""
-    return max(LEAST_SECONDS, min(MOST_SECONDS, cost * pages / SHARE))
+def longest_behind(watchers: Iterable[LivePage]) -> list[LivePage]:
+    """The pages that wait to be told, those that have waited longest first."""
+    waiting = [(one.behind_since, one) for one in watchers if one.behind_since is not None]
+    return [one for _, one in sorted(waiting, key=lambda told: told[0])]
 
 
-async def tell(watchers: Sequence[LivePage], marks: Mapping[str, str]) -> None:
-    """Give some pages their new marks, a few at once, so that other requests are answered between them."""
+async def tell(watchers: Sequence[LivePage]) -> None:
+    """Tell some pages, a few at once, so that other requests are answered between them."""
     for begin in range(0, len(watchers), SLICE):
         for one in watchers[begin : begin + SLICE]:
-            one.mark = marks.get(one.instance, "")
-            one.changed.set()
+            one.tell()
         await asyncio.sleep(SLICE_SECONDS)
 
 

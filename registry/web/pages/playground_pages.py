@@ -107,7 +107,7 @@ class PlaygroundPages:
 
     async def events(self, visit: Visit) -> Response:
         """Say when the instance has changed, for as long as the page is open."""
-        self._feed.see_that_there_is_room(visit.part("instance"))  # before anything is looked up
+        self._feed.see_that_there_is_room()  # before anything is looked up
         lease = await visit.registry.find(visit.part("instance"))
         return await self._feed.stream(visit, lease.instance, lease.worker)
 

@@ -126,6 +126,11 @@ addEventListener("click", async (event) => {
 });
 
 // Live pages: the server says that something changed, and the regions named live are fetched again.
+//
+// A browser holds six connections to a farm, and each live page takes one for as long as it is live. So the newest few
+// pages are live, among them the one that is looked at: the others pause, and follow again once they are looked at.
+const MOST_LIVE = 4;
+
 function showTrouble() {
   document.querySelector("[data-live]")?.setAttribute("data-broken", "");
 }
@@ -134,8 +139,9 @@ function live() {
   const place = document.querySelector("[data-live]");
   if (!place || !window.EventSource) return;
   const names = place.dataset.regions.split(" ");
-  const events = new EventSource(place.dataset.live);
-  let busy = false, again = false;
+  const own = `${Date.now()} ${Math.random()}`, newer = new Set();
+  const others = window.BroadcastChannel ? new BroadcastChannel("live pages") : null;
+  let events = null, busy = false, again = false, over = false;
   async function follow() {
     if (busy) { again = true; return; }
     busy = true;
@@ -146,15 +152,49 @@ function live() {
       } while (again);
     } catch { /* the farm is away; the stream connects again */ } finally { busy = false; }
   }
-  events.addEventListener("changed", follow);
-  events.addEventListener("over", () => { events.close(); follow(); });
-  events.onopen = () => place.removeAttribute("data-broken");
-  events.onerror = () => {
-    place.setAttribute("data-broken", "");
-    if (events.readyState !== EventSource.CLOSED) return;
-    place.setAttribute("data-still", "");  // it was refused, and does not connect again
-    follow();
-  };
+  function begin() {
+    if (events || over) return;
+    newer.clear();
+    others?.postMessage({ began: own });
+    place.removeAttribute("data-paused");
+    events = new EventSource(place.dataset.live);
+    events.addEventListener("changed", follow);
+    events.addEventListener("over", () => { over = true; end(); follow(); });
+    events.onopen = () => place.removeAttribute("data-broken");
+    events.onerror = () => {
+      place.setAttribute("data-broken", "");
+      if (events?.readyState !== EventSource.CLOSED) return;
+      place.setAttribute("data-still", "");  // it was refused, and does not connect again
+      over = true;
+      follow();
+    };
+  }
+  function end() {
+    events?.close();
+    events = null;
+    others?.postMessage({ ended: own });
+  }
+  function pause() {
+    if (!events || over) return;
+    end();
+    place.setAttribute("data-paused", "");
+  }
+  others?.addEventListener("message", ({ data }) => {
+    if (data.began) newer.add(data.began);
+    newer.delete(data.ended);
+    if (newer.size >= MOST_LIVE) pause();
+    else if (!document.hidden) begin();
+  });
+  function look() {
+    if (document.hidden) pause();
+    else begin();
+  }
+  place.querySelector("[data-follow]")?.addEventListener("click", begin);
+  addEventListener("visibilitychange", look);
+  addEventListener("focus", look);
+  addEventListener("pagehide", () => { if (!over) end(); });
+  addEventListener("pageshow", look);
+  look();
 }
 
 // Pages of what grows on disk: their regions are fetched again every few seconds, while somebody can see them.

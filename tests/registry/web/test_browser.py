@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
@@ -14,7 +16,7 @@ from playwright.async_api import Browser, Page, expect
 from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Options, running
-from registry.web.live import MOST_OF_ONE
+from registry.web.live import MOST_WATCHERS
 from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
 from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
 from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
@@ -195,19 +197,42 @@ async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage)
 async def test_a_page_too_many_says_that_it_is_not_live(stage: Stage) -> None:
     [lease] = await stage.visitor.client.launch("shop", "dearer")
     own = f"/instances/{lease.instance}"
-    http = stage.visitor.http
-    opened = [await http.send(http.build_request("GET", f"{own}/events"), stream=True) for _ in range(MOST_OF_ONE)]
-    assert {one.status_code for one in opened} == {200}
+    url, cookies = stage.visitor.address.url, stage.visitor.http.cookies
+    limits = httpx.Limits(max_connections=MOST_WATCHERS)
+    async with httpx.AsyncClient(base_url=url, cookies=cookies, limits=limits) as http, AsyncExitStack() as stack:
+        for _ in range(MOST_WATCHERS):
+            await stack.enter_async_context(http.stream("GET", f"{own}/events"))
+        context = await entered(stage.browser, stage.visitor.address)
+        page = await context.new_page()
+        await page.goto(f"{url}{own}?tool=price")
+        await expect(page.locator(".pulse .still")).to_be_visible()
+        await page.fill("[name='arg.id']", "t2")
+        await page.fill("[name='arg.cents']", "250")
+        await page.click("text=Call price")
+        await expect(page.locator("#call-1")).to_be_visible()  # it can be played as ever
+        await context.close()
+
+
+async def test_many_pages_of_one_browser_load_and_the_newest_are_live(stage: Stage) -> None:
+    """A browser holds six connections to a farm. The pages that pause follow again when they are asked to."""
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
     context = await entered(stage.browser, stage.visitor.address)
-    page = await context.new_page()
-    await page.goto(f"{stage.visitor.address.url}{own}?tool=price")
-    await expect(page.locator(".pulse .still")).to_be_visible()
-    await page.fill("[name='arg.id']", "t2")
-    await page.fill("[name='arg.cents']", "250")
-    await page.click("text=Call price")
-    await expect(page.locator("#call-1")).to_be_visible()  # it can be played as ever
-    for one in opened:
-        await one.aclose()
+    pages = [await context.new_page() for _ in range(7)]
+    for page in pages:
+        await page.goto(f"{stage.visitor.address.url}/instances/{lease.instance}")
+    for page in pages[:-4]:
+        await expect(page.locator(".pulse .paused")).to_be_visible()
+    for page in pages[-4:]:
+        await expect(page.locator(".pulse .here")).to_be_visible()
+    await pages[0].click("[data-follow]")
+    await expect(pages[-4].locator(".pulse .paused")).to_be_visible()
+    async with connect(*lease.address()) as toolbox:
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+    await expect(pages[0].locator("#call-1")).to_contain_text("price")
+    await expect(pages[1].locator("#call-1")).to_have_count(0)
+    for page in pages[-3:]:
+        await page.close()
+    await expect(pages[1].locator("#call-1")).to_contain_text("price")  # there is room again
     await context.close()
 
 
