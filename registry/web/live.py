@@ -29,7 +29,7 @@ FIRST_COST = 0.01
 """Seconds of a refresh, until the first was measured."""
 WEIGHT = 0.2
 """The weight of the last refresh in the average."""
-SECONDS_OF_SILENCE = 10.0
+SECONDS_OF_SILENCE = 20.0
 """Seconds after which a stream says that it is there, and looks whether its reader is."""
 MOST_WATCHERS = 256
 """Live pages in all. A further page is reloaded by hand."""

@@ -2,13 +2,15 @@
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from registry.web.pages.run_questions import RunQuestion
-from synth.runner.run_reader import RunReader
-from tests.evals.run_folders import write_evaluation
+from synth.llm.writer import prompt_digest
+from synth.runner.run_reader import MOST_SEARCHED, RunReader
+from tests.evals.run_folders import QUESTION, SCHEMA, write_evaluation, write_synthesis
 from tests.evals.suite_runs import shop
 
 
@@ -56,3 +58,21 @@ async def test_a_large_run_that_cannot_be_read_says_so_in_the_next_list(tmp_path
     work.pop()()
     [told] = listed(reader)
     assert "line 1" in told["trouble"]
+
+
+async def test_the_words_of_an_exchange_are_looked_for_in_some_runs_those_of_its_environment_first(
+    tmp_path: Path,
+) -> None:
+    for one in write_synthesis(tmp_path / "blood").rglob("*"):
+        os.utime(one, (1, 1))
+    for at in range(MOST_SEARCHED):
+        write_synthesis(tmp_path / f"other-{at:02}").joinpath("cache").rename(tmp_path / f"cache-{at}")
+        own = tmp_path / f"other-{at:02}" / "environments"
+        (own / "blood_bank").rename(own / "another")
+    reader = RunReader((tmp_path,))
+    asked = RunQuestion(kind="words", name=prompt_digest(QUESTION, SCHEMA), model="writer")
+    told: list[dict[str, Any]] = []
+    for environment in ("", "blood_bank"):
+        _, body = reader.answer(asked.model_copy(update={"environment": environment}))
+        told.append(json.loads(gzip.decompress(body)))
+    assert [(one["name"], bool(one["texts"])) for one in told] == [("", False), ("blood", True)]
