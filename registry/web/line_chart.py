@@ -7,6 +7,7 @@ from typing import NamedTuple
 LARGE, SMALL = (1000, 300), (360, 150)
 """Width and height of a chart alone, and of one among others, whose texts are as large."""
 LEFT, RIGHT, TOP, BOTTOM = 54, 12, 10, 26
+MILLIARD = 1e9
 MOST_POINTS = 600
 TICKS = 4
 
@@ -51,6 +52,7 @@ def line_chart(
     def y(value: float) -> float:
         return round(TOP + (height - TOP - BOTTOM) * (1 - (value - low) / (high - low)), 1)
 
+    ticks = [low + (high - low) * at / TICKS for at in range(TICKS + 1)]
     return LineChart(
         width=width,
         height=height,
@@ -58,20 +60,25 @@ def line_chart(
             ChartLine(
                 name=name,
                 points=" ".join(f"{x(step)},{y(value)}" for step, value in one),
-                marks=[(x(step), y(value), f"step {step:g}: {value:.4g}") for step, value in one]
+                marks=[(x(step), y(value), f"step {step:g}: {_figure(value, 4)}") for step, value in one]
                 if len(one) < 80
                 else [],
-                last=f"{one[-1][1]:.4g}",
+                last=_figure(one[-1][1], 4),
             )
             for name, one in kept.items()
             if one
         ],
-        values=[(y(value), f"{value:.3g}") for value in (low + (high - low) * at / TICKS for at in range(TICKS + 1))],
+        values=[(y(value), _figure(value, 3)) for value in ticks],
         steps=[(x(step), f"{step:g}") for step in sorted({first, round((first + last) / 2), last})],
         left=LEFT,
         right=width - RIGHT,
         bottom=height - BOTTOM,
     )
+
+
+def _figure(value: float, digits: int) -> str:
+    """A number with so many digits. A whole number below a thousand millions has all of its own."""
+    return f"{value:,.0f}" if 10**digits <= abs(value) < MILLIARD else f"{value:.{digits}g}"
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

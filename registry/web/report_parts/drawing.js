@@ -107,8 +107,8 @@ function curves(passing) {
 function whole(parts) {
   const total = parts.reduce((sum, part) => sum + part[1], 0) || 1;
   let from = 0;
-  const bars = parts.filter((part) => part[1]).map(([name, number, colour]) => {
-    const bar = s("rect", { x: from, y: 0, width: Math.max(0, 1000 * number / total - 3), height: 26, fill: colour }, s("title", {}, `${name}: ${number}`));
+  const shown = parts.filter((part) => part[1]), bars = shown.map(([name, number, colour], at) => {
+    const bar = s("rect", { x: from, y: 0, width: Math.max(0, 1000 * number / total - (at < shown.length - 1 ? 3 : 0)), height: 26, fill: colour }, s("title", {}, `${name}: ${number}`));
     from += 1000 * number / total;
     return bar;
   });

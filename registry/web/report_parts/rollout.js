@@ -8,7 +8,7 @@ async function rolloutView(run, number, key) {
   const siblings = run.rollouts.filter((one) => one[KEY].startsWith(`${name}#`) && PAGE.opens(run, one[KEY]));
   return h("div", { class: "wrap wide view" }, steps(run, number, key),
     h("div", { class: "title" }, h("h1", {}, subject ? subject.title : name), h("span", { class: `badge ${kind(row)}` }, row[REWARD] === null ? "no reward" : `reward ${reward(row[REWARD])}`), h("span", { class: "badge quiet" }, cause)),
-    h("div", { class: "facts" }, h("span", { class: "mono" }, key), h("span", {}, `${row[TURNS]} turns`), h("span", {}, `${row[CALLS]} calls`), h("span", {}, `${count(row[IN] + row[OUT])} tokens`), h("span", {}, `${row[SECONDS]} s`),
+    h("div", { class: "facts" }, PAGE.scenario ? h("a", { class: "mono", href: PAGE.scenario(name), title: "The scenario, with its answer key" }, key) : h("span", { class: "mono" }, key), h("span", {}, `${row[TURNS]} turns`), h("span", {}, `${row[CALLS]} calls`), h("span", {}, `${count(row[IN] + row[OUT])} tokens`), h("span", {}, `${row[SECONDS]} s`),
       h("span", {}, `seed ${told.seed}`), row[RETRIED] > 0 && h("span", {}, `broke ${row[RETRIED]} times before`),
       siblings.length > 1 && h("span", { class: "cells" }, siblings.map((one) => h("button", { class: `cell ${kind(one)}`, style: one[KEY] === key ? "outline:2px solid var(--ink);outline-offset:1px" : "", title: one[KEY], onclick: () => { location.hash = `#/${number}/${encodeURIComponent(one[KEY])}`; } }, `#${one[KEY].split("#").pop()}`)))),
     h("div", { class: "task" }, subject ? subject.task : told.task),

@@ -17,7 +17,13 @@ function once(kind, run, name) {
   return fetched.get(kept);
 }
 
-const page = { place: own, head: () => [], opens: () => true, rollout: (run, key) => once("rollout", run, key), subject: (run, name) => once("subject", run, name).catch(() => null) };
+// The page of a scenario of the farm's library, which may have it no more.
+function scenario(name) {
+  const [environment, ...rest] = name.split("/");
+  return `/environments/${encodeURIComponent(environment)}/scenarios/${encodeURIComponent(rest.join("/"))}`;
+}
+
+const page = { scenario, place: own, head: () => [], opens: () => true, rollout: (run, key) => once("rollout", run, key), subject: (run, name) => once("subject", run, name).catch(() => null) };
 
 function trouble(error) {
   own.replaceChildren(h("div", { class: "wrap" }, h("div", { class: "note", role: "alert" }, error.message)));
