@@ -80,11 +80,16 @@ function benchmarks(runs) {
       parts.map((part) => [who(part.environment, part.source), ...models.map((model) => own(model, part.environment))]), models.map((_, at) => at + 1))));
 }
 
+// The runs that were seen before all of their rollouts were played: the note about that keeps its place.
+const FOLLOWED = new Set();
+
 function troubles(run) {
   const missing = run.planned - run.rollouts.length, broken = run.outcomes.infra_error;
+  if (missing > 0) FOLLOWED.add(run.path);
   return [
     run.left_out?.length > 0 && h("div", { class: "note" }, h("b", {}, `${count(run.left_out.length)} ${run.left_out.length === 1 ? "scenario is" : "scenarios are"} left out. `), "Their reference solution earns less on the perturbed tools."),
     missing > 0 && h("div", { class: "note" }, h("b", {}, `${count(missing)} rollouts of the suite are not played yet. `), "The figures are of those that are; `farm eval` goes on."),
+    missing <= 0 && FOLLOWED.has(run.path) && h("div", { class: "note" }, h("b", {}, "All rollouts of the suite are played. "), "This page has followed the run to its end."),
     run.torn > 0 && h("div", { class: "note" }, h("b", {}, "The last line of the run was cut short. "), "Its rollout is missing here; `farm eval` mends the file and plays it again."),
     broken > 0 && h("div", { class: "note broken" }, h("b", {}, `${count(broken)} ${broken === 1 ? "rollout" : "rollouts"} broke on our side, without a reward. `),
       `Had all such failed, success would be ${percent(run.bounds[0])} %; had all succeeded, ${percent(run.bounds[1])} %.`,
@@ -173,12 +178,27 @@ function surprises(run, number) {
     h("div", { class: "card" }, h("h3", {}, "The most surprising"), odd.length ? table(["rollout", "reward"], odd.map(([, row, share, of]) => line(row, `${row[SUCCESS] ? "succeeds" : "fails"} where ${percent(share, 0)} % of ${of} attempts succeed`)), [1]) : h("p", { class: "soft" }, "All attempts at a scenario end alike, or there is one of each."))));
 }
 
+// The orders of the list of rollouts, with the weight of a scenario's attempts. What has no reward comes last.
+function mean(rows, column, otherwise) {
+  const known = rows.filter((row) => row[column] !== null);
+  return known.length ? known.reduce((sum, row) => sum + row[column], 0) / known.length : otherwise;
+}
+
+const ORDERS = {
+  "": ["by name", null],
+  worst: ["worst first", (rows) => mean(rows, REWARD, 2)],
+  best: ["best first", (rows) => -mean(rows, REWARD, -2)],
+  calls: ["most calls first", (rows) => -mean(rows, CALLS, 0)],
+  tokens: ["most tokens first", (rows) => -mean(rows, IN, 0) - mean(rows, OUT, 0)],
+};
+
 // The list of rollouts: a line for each scenario, a cell for each attempt.
 function rollouts(run, number) {
-  const state = LISTED[number] ??= { text: "", only: "", shown: MOST_ROWS };
+  const state = LISTED[number] ??= { text: "", only: "", by: "", shown: MOST_ROWS };
   const list = h("div", { class: "card" }), select = h("select", { "aria-label": "Which rollouts", onchange: (event) => { state.only = event.target.value; draw(); } });
   const find = h("input", { type: "search", placeholder: "Find an environment or scenario", "aria-label": "Find", value: state.text, oninput: (event) => { state.text = event.target.value.toLowerCase(); draw(); } });
   for (const [value, label] of [["", "all rollouts"], ["good", "successes"], ["failed", "failures"], ["broken", "infra errors"], ...run.causes.map(([cause]) => [`cause:${cause}`, `failed: ${cause}`])]) select.append(h("option", { value, selected: value === state.only ? "" : null }, label));
+  const order = h("select", { "aria-label": "In which order", onchange: (event) => { state.by = event.target.value; draw(); } }, Object.entries(ORDERS).map(([value, [label]]) => h("option", { value, selected: value === state.by ? "" : null }, label)));
   const fits = (row) => !state.only || (state.only.startsWith("cause:") ? row[CAUSE] === state.only.slice(6) : state.only === "failed" ? row[SUCCESS] === false : kind(row) === state.only);
   function draw() {
     const scenarios = new Map();
@@ -188,7 +208,8 @@ function rollouts(run, number) {
       if (!scenarios.has(name)) scenarios.set(name, []);
       scenarios.get(name).push(row);
     }
-    const names = [...scenarios.keys()];
+    const names = [...scenarios.keys()], [, weight] = ORDERS[state.by];
+    if (weight) names.sort((one, other) => weight(scenarios.get(one)) - weight(scenarios.get(other)));
     list.replaceChildren(h("div", { class: "row head" }, h("span", {}, `${count(names.length)} scenarios`), h("span", {}, "success"), h("span", {}, "reward"), h("span", {}, "attempts, with their reward")),
       ...names.slice(0, state.shown).map((name) => line(name, scenarios.get(name))),
       ...(names.length > state.shown ? [h("button", { class: "more", onclick: () => { state.shown += 200; draw(); } }, `Show more of ${count(names.length)}`)] : []));
@@ -209,6 +230,6 @@ function rollouts(run, number) {
   const closed = run.rollouts.filter((row) => !PAGE.opens(run, row[KEY])).length;
   const section = h("section", { id: "rollouts" }, h("h2", {}, "Rollouts"), h("p", { class: "lead" }, "Choose an attempt to read it beside the reference solution.",
     closed > 0 ? ` ${count(closed)} of ${count(run.rollouts.length)} cannot be opened here, to keep this file small (failures come first); \`farm show\` opens every one.` : ""),
-    h("div", { class: "filters" }, find, select), list);
+    h("div", { class: "filters" }, find, select, order), list);
   return { section, filter: (cause) => { state.only = select.value = `cause:${cause}`; draw(); section.scrollIntoView(); } };
 }

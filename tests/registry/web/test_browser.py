@@ -49,6 +49,18 @@ def refuse(db: Database) -> dict:
     """Refuse."""
     raise ToolError({HOSTILE!r})
 '''
+PLACES = """() => {
+  const found = {};
+  const reached = document.activeElement.title;
+  for (const one of reached ? [document.activeElement] : document.querySelectorAll("h1, h2, th, .label, .crumbs")) {
+    const { left, top } = one.getBoundingClientRect();
+    if (top < 0 || top > innerHeight) continue;
+    found[reached || one.textContent.trim().slice(0, 40)] = [Math.round(left), Math.round(top)];
+  }
+  return found;
+}"""
+"""Where that stands which a person is at: what the keyboard has reached, or else the headings that are seen."""
+REACH = "(one) => { one.focus({preventScroll: true}); one.scrollIntoView({behavior: 'instant', block: 'center'}); }"
 FOREIGN = "script:not([src]), img, [onerror], [onload], iframe, a[href^='javascript']"
 RUN = re.compile(r'href="(/runs/(?:show|training|synthesis)[^"]+)"')
 ODD_COLUMN = "<img src=x onerror=window.pwned=1>"
@@ -103,6 +115,11 @@ async def write_hostile(folder: Path) -> None:
     policy = f"# {HOSTILE}\n\n- {HOSTILE}\n\n| {PAYLOAD} | b |\n|---|---|\n| {LINK} | `{PAYLOAD}` |\n\n{LONG_WORD}\n"
     await write_bundle(folder, tools=HOSTILE_TOOLS, schema=schema, seed=seed, scenarios=[scenario], policy=policy)
     with_description(folder, title=HOSTILE, description=f"{HOSTILE} {LONG_WORD[:3000]}")
+
+
+def is_moved(before: list[int], now: list[int] | None) -> bool:
+    """True if a heading stands elsewhere. A window scrolls by whole pixels, so one may be missing."""
+    return now is None or any(abs(one - other) > 1 for one, other in zip(before, now, strict=True))
 
 
 async def fits(page: Page) -> bool:
@@ -329,6 +346,44 @@ async def test_a_run_is_read_with_the_keyboard_and_compared(stage: Stage) -> Non
     await page.keyboard.press("Escape")
     await expect(page.locator("#rollouts")).to_be_visible()
     assert troubles == []
+    await context.close()
+
+
+async def test_nothing_moves_on_pages_that_follow_what_grows_and_the_keyboard_stays(stage: Stage) -> None:
+    training, synthesis, evaluation, _ = stage.runs
+    [runs] = stage.visitor.runs
+    logs = [runs / "one" / "rollouts.jsonl", runs / "two" / "rollouts.jsonl", runs / "rl" / "metrics.jsonl"]
+    end = runs / "blood" / "environments" / "blood_bank" / "rejected.json"
+    whole = {file: file.read_text(encoding="utf-8") for file in (*logs, end)}
+    for file in logs:
+        file.write_text("".join(whole[file].splitlines(keepends=True)[:2]), encoding="utf-8")
+    end.unlink()
+    context = await entered(stage.browser, stage.visitor.address)
+    told = {
+        evaluation: "4 of 4 rollouts judged",
+        training: "step 2",
+        synthesis: "rejected",
+        f"{synthesis}/blood_bank": "given up",
+        "/farm": "ok",
+    }
+    pages = {address: await context.new_page() for address in told}
+    for address, page in pages.items():
+        await gone(page, f"{stage.visitor.address.url}{address}")
+        await page.evaluate(SHIFTS)
+    await pages[evaluation].locator(".cell").first.evaluate(REACH)
+    before = {address: await page.evaluate(PLACES) for address, page in pages.items()}
+    shifted = {address: await page.evaluate("window.shifted") for address, page in pages.items()}
+    for file, text in whole.items():
+        file.write_text(text, encoding="utf-8")
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    async with connect(*lease.address()) as toolbox:
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+    for address, page in pages.items():
+        await expect(page.locator("main")).to_contain_text(told[address])
+        assert await page.evaluate("window.shifted") - shifted[address] < LEAST_SHIFT, address
+        now = await page.evaluate(PLACES)
+        assert before[address]
+        assert {name: (at, now.get(name)) for name, at in before[address].items() if is_moved(at, now.get(name))} == {}
     await context.close()
 
 
