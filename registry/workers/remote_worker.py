@@ -33,6 +33,7 @@ LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer of a worker. An image, which goes into a file, may be as large as one that a guest says."""
 MOST_ANSWERED_VALUES = 600_000
 """Values of an answer that is read here. Each may be a fault that is listed, or an object."""
+LONG_BODY = 256 * 1024
 MOST_ANSWERED = 48 * 1024 * 1024
 """Bytes of all unfinished answers of one worker."""
 ERRORS: dict[str, type[FarmError]] = {
@@ -42,6 +43,13 @@ ERRORS: dict[str, type[FarmError]] = {
 
 SECONDS_TO_RETURN = 10.0
 """Seconds that a request waits for a worker that has started again and has not joined yet."""
+
+
+async def _has_many_values(body: bytes) -> bool:
+    """True if an answer has too many values. A long one is counted by a thread, in steps of some milliseconds."""
+    if len(body) <= LONG_BODY:
+        return has_more_values(body, MOST_ANSWERED_VALUES)
+    return await asyncio.to_thread(has_more_values, body, MOST_ANSWERED_VALUES)
 
 
 class WorkerAway(CapacityError):
@@ -117,7 +125,7 @@ class RemoteWorker:
     async def _answer(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
         seconds = LONG_SECONDS if operation.name in LONG else SECONDS
         said = await self._post(operation, order, seconds=seconds)
-        if operation.is_parsed and has_more_values(said[:], MOST_ANSWERED_VALUES):
+        if operation.is_parsed and await _has_many_values(said[:]):
             raise InfraError(
                 f"the worker at {self.url} answered {operation.name} with what is no answer: it has more than "
                 f"{MOST_ANSWERED_VALUES:,} values"
