@@ -129,8 +129,9 @@ class Worker:
             keep_private(self.folder / "instances", others=LEFT_ALONE)
             keep_private(self.folder / "starts", others=LEFT_ALONE)
             self._secret = kept_secret(self.folder / "secret", secrets.token_bytes(32))
-            for path in (self.folder / "instances").glob("*.part*"):
-                remove(path)
+            for kept in ("instances", "starts"):
+                for path in (self.folder / kept).glob("*.part*"):  # what a kill in the middle of writing left
+                    remove(path)
             states = (path for path in (self.folder / "instances").iterdir() if path.suffix in (SUFFIX, FORMER_SUFFIX))
             self._ids = {path.stem for path in states if INSTANCE_ID.fullmatch(path.stem)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids

@@ -1,7 +1,10 @@
 """Large starts: what they cost, what an instance of one costs, and what is said where a limit is met."""
 
 import asyncio
+import signal
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import AsyncGenerator
 from contextlib import closing
@@ -192,6 +195,48 @@ async def test_a_build_that_is_cancelled_leaves_nothing_and_the_next_one_builds(
         await building
     assert set((large.folder / "starts").iterdir()) == before
     assert len(await large.launch(order)) == 1
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+
+from servers.bundle_library import Library
+from servers.messages import Launch
+from servers.state import start_images
+from servers.worker.worker import Worker
+
+pieces_of = start_images.pieces_of
+
+def killed_after_the_first(image):
+    yield next(pieces_of(image))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def launched(library, state):
+    async with Worker(Library([library]), state) as worker:
+        start_images.digest_of = lambda image: "0" * 32  # it reads the image too, before it is written
+        start_images.pieces_of = killed_after_the_first
+        await worker.launch(Launch(environment="store"))
+
+asyncio.run(launched(*map(Path, sys.argv[1:])))
+"""
+
+
+async def test_a_kill_in_the_middle_of_writing_a_start_leaves_nothing_and_the_next_worker_builds_it(
+    tmp_path: Path,
+) -> None:
+    library, state = tmp_path / "library", tmp_path / "state"
+    subject.write_bundle(library / "store")
+    (library / "store" / "seed.sql").write_text(LARGE)
+    command = [sys.executable, "-c", KILLED, str(library), str(state)]
+    ended = (await asyncio.to_thread(subprocess.run, command, check=False)).returncode
+    [part] = (state / "starts").iterdir()
+    assert (ended, part.suffix) == (-signal.SIGKILL, ".part")
+    async with Worker(Library([library]), state) as worker:
+        assert not part.exists()
+        [one] = await launched(worker, 1)
+        await stock_up(one, ROWS)
+    assert [path.suffix for path in (state / "starts").iterdir()] == [".start"]
 
 
 def test_a_million_rows_are_built_and_one_that_breaks_a_rule_is_told() -> None:
