@@ -24,8 +24,8 @@ LEFT_OUT = ("walls", "history", "metrics")
 QUIET_SECONDS = 0.03
 MOST_WAITS = 60
 
-LOOP = "HTTP, event loop, sockets"
-DOOR = "token, lease, plain form of the request, answer"
+LOOP = "HTTP, event loop, connections"
+DOOR = "token, lease, the request's JSON, the answer's"
 ARGUMENTS = "arguments: JSON and schema"
 ASKING = "asking the guest, and its answer"
 RESULT = "the result's JSON"
@@ -63,6 +63,9 @@ FILES = {
     "state/state_index.py": HISTORY,
     "telemetry/worker_events.py": METRICS,
     "telemetry/counters.py": METRICS,
+    "doors/http_limits.py": LOOP,
+    "doors/known_heads.py": LOOP,
+    "doors/whole_exchange.py": LOOP,
     "doors/mcp.py": DOOR,
     "doors/fast_path.py": DOOR,
     "doors/request.py": DOOR,
@@ -193,10 +196,14 @@ def _wait_until_quiet(farm: FarmProcess) -> None:
             return
 
 
+def _shown(one: Budget, part: str) -> str:
+    return f"{one.parts[part]:.0f} ({one.parts[part] / one.total:.0%})"
+
+
 def page(found: list[Budget], trust: list[Cost]) -> str:
     """Both as Markdown."""
     head = ["part of a call", *(f"{one.instances} instance{'s' if one.instances > 1 else ''}" for one in found)]
-    lines = [[part, *(f"{one.parts[part]:.0f}" for one in found)] for part in (*PARTS, TOOL, GUEST)]
+    lines = [[part, *(_shown(one, part) for one in found)] for part in (*PARTS, TOOL, GUEST)]
     lines.append(["all", *(f"{one.total:.0f}" for one in found)])
     lost = [[one.what, f"{one.whole:.0f}", f"{one.saved:.0f}"] for one in trust]
     return "\n\n".join(
