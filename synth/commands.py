@@ -27,6 +27,10 @@ Size = Literal["small", "medium", "large"]
 def run(
     config: Annotated[Path | None, typer.Argument(help="A TOML file; options win over it.")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="An environment's title; may be given several times.")] = None,
+    from_: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="An imported bundle to write anew as tables and SQL; may be given several times."),
+    ] = None,
     tasks: Annotated[
         Path | None, typer.Option(help="Task texts to mine topics from: a file, or hf:NAME[:SPLIT].")
     ] = None,
@@ -60,6 +64,7 @@ def run(
     """Write environments until each is accepted or given up. A run that was stopped goes on with the same command."""
     given: dict[str, Any] = {
         "topics": topic or None,
+        "imported": from_ or None,
         "tasks": tasks,
         "n": n,
         "out": out_,
@@ -91,6 +96,8 @@ def run(
     import uvloop
 
     from synth.environments.stages import MINING, STAGES
+    from synth.relational.finish import REWRITE
     from synth.runner.launch import RunSettings
 
-    raise typer.Exit(uvloop.run(RunSettings(STAGES, MINING, api_key, out).run(plan)))
+    stages = REWRITE if plan.imported else STAGES
+    raise typer.Exit(uvloop.run(RunSettings(stages, MINING, api_key, out).run(plan)))

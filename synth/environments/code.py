@@ -71,13 +71,13 @@ async def code(made: Artefacts, asker: Asker) -> Code:
             if not evidence:
                 return earlier  # rows were added, and nothing else
             named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in evidence)]
-            module = Module(made[Interface].stubs_py, **_kept(earlier.module))
+            module = Module(made[Interface].stubs_py, **kept(earlier.module))
             return await work.mended(asker, module, earlier, named or list(plans), evidence)
         module, passed = Module(made[Interface].stubs_py), list[Written]()
         for group in groups(plans):
             module, answer = await work.written(asker, module, group, ())
             passed.append(answer)
-        return _as_code(module, passed, ())
+        return as_code(module, passed, ())
 
 
 STAGE = Stage("code", Code, code)
@@ -115,7 +115,7 @@ class Bench:
             module=module.text(),
             names=", ".join(plan.name for plan in group),
             plans="\n".join(map(_plan_text, group)),
-            wanted="\n".join(f"  - {plan.name}: {', '.join(self._to_show(plan)) or '(none)'}" for plan in group),
+            wanted="\n".join(f"  - {plan.name}: {', '.join(self.to_show(plan)) or '(none)'}" for plan in group),
             evidence=_evidence_text(evidence),
         )
 
@@ -141,7 +141,7 @@ class Bench:
             about = [line for line in evidence if any(line.startswith(f"{plan.name}:") for plan in part)]
             module, answer = await self.written(asker, module, part, about or evidence)
             passed.append(answer)
-        return _as_code(module, passed, kept.examples, kept.unbreakable)
+        return as_code(module, passed, kept.examples, kept.unbreakable)
 
     async def stale(self, earlier: Code) -> list[str]:
         """Examples of accepted code that fail on the current first rows."""
@@ -194,7 +194,7 @@ class Bench:
         for one in sorted(one for one in shown - marks if self.holders[one].holder == "tool"):
             yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, on the line above"
 
-    def _to_show(self, plan: Plan) -> list[str]:
+    def to_show(self, plan: Plan) -> list[str]:
         """The rules that a tool must demonstrate: those that a command checks or runs into."""
         known = [self.holders[one] for one in plan.enforces if one in self.holders]
         return [rule.id for rule in known if plan.kind == "command" and rule.holder == "tool"]
@@ -221,7 +221,7 @@ class Bench:
         if plan.refusals and not any(example.outcome == "refused" for example in own):
             yield f"examples: {plan.name} has none with the outcome `refused`: {'; '.join(plan.refusals)}"
         shown = {example.rule for example in own if example.outcome == "refused"}
-        missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
+        missing = [one for one in self.to_show(plan) if one not in shown and one not in unbreakable]
         if missing:
             yield (
                 f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
@@ -305,9 +305,10 @@ def _evidence_text(evidence: Sequence[str]) -> str:
     )
 
 
-def _as_code(
+def as_code(
     module: Module, passed: Sequence[Written], examples: Sequence[Example], unbreakable: Sequence[str] = ()
 ) -> Code:
+    """The artefact of a module. `examples` are earlier ones that still hold."""
     parts = {
         "functions": module.functions,
         "private": module.private,
@@ -324,7 +325,8 @@ def _as_code(
     )
 
 
-def _kept(parts: dict[str, Any]) -> dict[str, Any]:
+def kept(parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a module from its artefact."""
     return {**parts, "imports": frozenset(parts["imports"])}
 
 

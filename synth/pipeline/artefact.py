@@ -16,7 +16,8 @@ from synth.pipeline.asker import WriterExchange
 class Topic(Record):
     """The topic of an environment: a given title, or one mined from a task.
 
-    Scores go from 1 to 10, and are None if there are none.
+    Scores go from 1 to 10, and are None if there are none. `imported` is the folder of the bundle that is rewritten, if
+    one is.
     """
 
     title: str = Field(min_length=1, max_length=200)
@@ -24,6 +25,7 @@ class Topic(Record):
     task: str = ""
     usefulness: int | None = Field(default=None, ge=1, le=10)
     modelability: int | None = Field(default=None, ge=1, le=10)
+    imported: str = ""
 
 
 class Artefact(Record):

@@ -29,6 +29,8 @@ class RunPlan(Record):
 
     out: Path
     topics: tuple[str, ...] = ()
+    imported: tuple[Path, ...] = ()
+    """Imported bundles to rewrite."""
     tasks: Path | None = None
     n: int | None = Field(default=None, ge=1)
     size: Literal["small", "medium", "large"] = "small"
@@ -78,9 +80,9 @@ class RunPlan(Record):
     def resumed(cls, folder: SynthesisFolder, options: Mapping[str, Any]) -> Self:
         """The plan of the last start, if any, with options taking precedence. Raises like `of`."""
         before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
-        if not before and not options.keys() & {"topics", "tasks", "writer", "model", "serve_vllm"}:
+        if not before and not options.keys() & {"topics", "imported", "tasks", "writer", "model", "serve_vllm"}:
             raise RequestError(
-                f"{folder.path} holds no run to go on with; a new one wants --topic or --tasks, and --model"
+                f"{folder.path} holds no run to go on with; a new one wants --topic, --tasks or --from, and --model"
             )
         if "writer" in options:
             before = {key: value for key, value in before.items() if key not in OF_ONE_WRITER}
@@ -104,12 +106,7 @@ class RunPlan(Record):
         )
 
     def _check(self) -> None:
-        if self.tasks is not None and self.n is None:
-            raise RequestError("--tasks wants --n, how many environments to make of them")
-        if self.tasks is None and self.n is not None:
-            raise RequestError("--n goes with --tasks")
-        if self.tasks is not None and not str(self.tasks).startswith(BY_NAME) and not self.tasks.exists():
-            raise NotFound(f"--tasks {self.tasks}: no such file")
+        self._check_source()
         if self.writer == "recording" and not self.recordings:
             raise RequestError("--writer recording wants --recording FILE")
         if self.writer != "recording" and not (self.model or self.serve_vllm):
@@ -122,6 +119,17 @@ class RunPlan(Record):
             raise RequestError("--batch-results goes with --writer batch")
         if self.engine == "ray" and self.writer == "batch":
             raise RequestError("--writer batch needs no --engine ray: nothing is waited for")
+
+    def _check_source(self) -> None:
+        """Check what is to be made."""
+        if self.imported and (self.topics or self.tasks is not None or self.engine == "ray"):
+            raise RequestError("--from goes without --topic, --tasks and --engine ray: a run makes one kind")
+        if self.tasks is not None and self.n is None:
+            raise RequestError("--tasks wants --n, how many environments to make of them")
+        if self.tasks is None and self.n is not None:
+            raise RequestError("--n goes with --tasks")
+        if self.tasks is not None and not str(self.tasks).startswith(BY_NAME) and not self.tasks.exists():
+            raise NotFound(f"--tasks {self.tasks}: no such file")
 
 
 def _read(config: Path) -> dict[str, Any]:

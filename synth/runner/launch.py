@@ -4,9 +4,11 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 
+from servers.bundle.environment import load
 from servers.errors import RequestError
 from servers.text.wording import counted
 from synth.llm.batch import BatchWriter
@@ -25,6 +27,14 @@ from synth.runner.vllm import serving_vllm
 from synth.runner.writer_choice import embedder_for, writer_for
 
 
+def imported_topic(folder: Path) -> Topic:
+    """The topic of an imported bundle. Raises RequestError if it is none."""
+    description = load(folder.resolve()).description
+    if description.imported is None:
+        raise RequestError(f"--from {folder}: was not imported; `farm import envscaler` makes such bundles")
+    return Topic(title=description.title, introduction=description.description, imported=str(folder.resolve()))
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """The settings of a run beside its plan. `api_key` is never written anywhere."""
@@ -39,8 +49,8 @@ class RunSettings:
     async def run(self, plan: RunPlan) -> int:
         """Run a plan. Returns the exit code. Raises FarmError if the run cannot start."""
         folder = SynthesisFolder(plan.out)
-        if not plan.topics and plan.tasks is None and not folder.begun():
-            raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
+        if not plan.topics and not plan.imported and plan.tasks is None and not folder.begun():
+            raise RequestError("nothing to make: give --topic, --tasks or --from, or a folder with a run to go on with")
         progress = RunProgress(prices=plan.prices)
         with folder.locked():
             self.console.print(
@@ -81,7 +91,7 @@ class RunSettings:
             return await self._advance(run, plan)
 
     async def _advance(self, run: SynthesisRun, plan: RunPlan) -> None:
-        topics = [Topic(title=title) for title in plan.topics]
+        topics = [*(Topic(title=title) for title in plan.topics), *map(imported_topic, plan.imported)]
         if plan.tasks is not None and plan.n is not None:
             if self.mining is None:
                 raise RequestError("--tasks: there is no stage that mines")

@@ -214,14 +214,15 @@ async def _probed(
     async with open_trial(guests, text, clock=clock, seconds=seconds, scripts=scripts) as trial:
         return await trial.call(
             "envfarm_probe",
-            tools=[_told(tool) for tool in environment.tools.values()],
+            tools=[drawn_from(tool) for tool in environment.tools.values()],
             checks=checks,
             hints=[*map(hints_of, checks)],
             known=known_in(environment.source),
         )
 
 
-def _told(tool: Any) -> dict[str, Any]:
+def drawn_from(tool: Any) -> dict[str, Any]:
+    """A tool as drawing reads it."""
     required = set(tool.arguments.get("required", ()))
     return {
         "name": tool.name,

@@ -1,0 +1,113 @@
+"""Draws calls that both sides of a comparison are asked: as an audit draws them, and as a proof does, some spoilt."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from servers.bundle.description import Tool
+from servers.bundle.environment import Environment
+from servers.imported.audit.drawing import Drawer, Seen
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.scenario import Scenario
+from servers.text.json_values import is_list, is_object
+from synth.interop.audit.audit import drawn_from
+from synth.interop.imports.check_values import hints_of, known_in
+from synth.play.argument_sampler import ArgumentSampler, Mode
+from synth.play.row_view import SchemaShape, View
+from synth.relational.states import State
+
+MODES: tuple[Mode, ...] = ("plausible", "plausible", "near_miss", "wild")
+OF_ROWS = 0.3
+"""The share of calls that are drawn from the rewritten rows, by column."""
+SPOILT = 0.25
+ODD_TEXTS = ("", " ", "no_such_thing", "2024-02-30", "2025-01-02T03:04:05", "2031-01-01")
+ODD_NUMBERS = (0, -1, 1, 0.5, 1_000_000)
+TRIES = 4
+
+
+class CallDrawer:
+    """Draws from one seed. `hints` are what the checks of the scenarios compare with."""
+
+    def __init__(
+        self, imported: Environment, own: Environment, shape: SchemaShape, scenarios: Sequence[Scenario], random: Random
+    ) -> None:
+        checks = [one for scenario in scenarios for one in scenario.checkpoints if isinstance(one, PythonCheckpoint)]
+        hints = [hints_of(check.python) for check in checks if "check_func" in check.python]
+        self._hints = len(hints)
+        self._random = random
+        self._environment = imported
+        self._audit = Drawer(hints, random, known_in(imported.source))
+        self.sampler = ArgumentSampler(own, shape, random)
+
+    def draw(self, tool: str, state: State, view: View, now: str) -> dict[str, Any]:
+        """Arguments for a tool that fit its schema, if some are found."""
+        told = self._environment.tools[tool]
+        seen = Seen.of({name: attribute.value for name, attribute in state.items()})
+        self.sampler.look(view, now)
+        drawn: dict[str, Any] = {}
+        for _ in range(TRIES):
+            if self._random.random() < OF_ROWS:
+                drawn = self.sampler.draw(tool, self._random.choice(MODES))
+            else:
+                number = self._random.randrange(self._hints) if self._hints and self._random.random() < 0.5 else None
+                drawn = self._audit.draw(drawn_from(told), seen, number)
+            drawn = self._with_rows(told, drawn, seen)
+            if self._random.random() < SPOILT:
+                drawn = self._spoilt(told, drawn)
+            if self._fits(tool, drawn):
+                break
+        return drawn
+
+    def _fits(self, tool: str, drawn: dict[str, Any]) -> bool:
+        try:
+            return bool(self._environment.checks[tool].validator.is_valid(drawn))
+        except ValueError:
+            return False
+
+    def _with_rows(self, tool: Tool, drawn: dict[str, Any], seen: Seen) -> dict[str, Any]:
+        """Give lists of objects some: rows of the state, some of them without a field."""
+        lists = [
+            name for name, schema in tool.properties.items() if name in drawn and _holds_objects(schema) and seen.rows
+        ]
+        flat = [row for row in seen.rows if not any(is_object(part) for part in row.values())]
+        return {**drawn, **{name: self._some_rows(flat) for name in lists if flat}}
+
+    def _some_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        keys = self._random.choice(rows).keys()
+        alike = [row for row in rows if row.keys() == keys]
+        some = [dict(self._random.choice(alike)) for _ in range(self._random.randint(0, 3))]
+        without = self._random.choice(list(keys)) if self._random.random() < 0.7 else ""
+        some = [{name: value for name, value in row.items() if name != without} for row in some]
+        for row in some:
+            if self._random.random() < 0.4 and row:
+                name = self._random.choice(list(row))
+                row[name] = self._other(row[name])
+        return some
+
+    def _spoilt(self, tool: Tool, drawn: dict[str, Any]) -> dict[str, Any]:
+        """The same with one value changed, left out or given as None."""
+        if not tool.properties:
+            return drawn
+        name = self._random.choice(list(tool.properties))
+        optional = name not in tool.required
+        if optional and name in drawn and self._random.random() < 0.4:
+            return {other: value for other, value in drawn.items() if other != name}
+        return {**drawn, name: self._other(drawn.get(name))}
+
+    def _other(self, value: Any) -> Any:
+        """A value of the same kind, near to it or odd."""
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int | float):
+            near = (value + 1, value - 1, -value)
+            return self._random.choice((*near, *(kind for kind in ODD_NUMBERS if type(kind) is type(value))))
+        if isinstance(value, str):
+            return self._random.choice((*ODD_TEXTS, f"{value}x", value[:-1], value.upper(), value.swapcase()))
+        if is_list(value):
+            return self._random.choice(([], value[:1], value + value))
+        return self._random.choice((*ODD_TEXTS, *ODD_NUMBERS))
+
+
+def _holds_objects(schema: dict[str, Any]) -> bool:
+    items: Any = schema.get("items")
+    return is_object(items) and items.get("type") == "object"

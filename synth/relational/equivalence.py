@@ -1,0 +1,292 @@
+"""The proof that a rewritten bundle does what its imported one does: drawn and recorded calls on both."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from agent_client.errors import AgentError
+from agent_client.references import resolve
+from agent_client.trace import ToolResult
+from servers.bundle.examples import EXAMPLES_FILE, load_examples
+from servers.errors import BundleError, QueryError
+from servers.scenario.scenario_file import load_scenarios
+from servers.worker.instance import CallOutcome
+from synth.play.playground import Playground
+from synth.play.row_view import SchemaShape
+from synth.relational.call_drawer import CallDrawer
+from synth.relational.paired_run import Compared, PairedRun, call_text, calls_text
+from synth.relational.states import FIRST, TwinStart, imported_start, own_rows, starts_of
+from synth.relational.twin_file import EquivalenceShown, ToolAgreement, Twin, imported_digest
+
+WALK = 15
+"""The most drawn calls of a run."""
+CALLS = 1000
+MOST_FINDINGS = 12
+MOST_SHORTENED = 4
+FEWEST_SAID = 8
+"""Letters of the words by which a declared refusal is told."""
+Calls = Sequence[tuple[str, dict[str, Any]]]
+
+
+@dataclass
+class Equivalence:
+    """What a comparison found. It is proved if there is no finding."""
+
+    findings: list[str] = field(default_factory=list[str])
+    calls: int = 0
+    states: int = 0
+    starts: int = 0
+    tools: dict[str, ToolAgreement] = field(default_factory=dict[str, ToolAgreement])
+    differences: list[int] = field(default_factory=list[int])
+
+    @property
+    def shown(self) -> EquivalenceShown:
+        """Its figures."""
+        return EquivalenceShown(
+            calls=self.calls,
+            states=self.states,
+            starts=self.starts,
+            tools=self.tools,
+            differences=tuple(self.differences),
+        )
+
+
+async def compare(
+    imported: Path,
+    own: Path,
+    twin: Twin,
+    *,
+    calls: int = CALLS,
+    seed: int = 0,
+    tools: Sequence[str] = (),
+    on_call: Callable[[int], None] = lambda made: None,
+) -> Equivalence:
+    """Play both bundles. With `tools`, only those are called, and what is to be seen of all is not asked.
+
+    Raises:
+        BundleError: one of them does not start.
+        QueryError: a start of the imported one cannot be loaded.
+    """
+    async with AsyncExitStack() as stack:
+        there = await stack.enter_async_context(Playground(imported))
+        here = await stack.enter_async_context(Playground(own))
+        work = _Comparison(there, here, twin, Random(seed), tools or tuple(there.environment.tools))  # noqa: S311 - a seed is what repeats
+        if not tools:
+            work.found.findings += interface_differences(there, here)
+        if imported_digest(there.environment) != twin.digest:
+            work.found.findings.append(f"{twin.imported}: is not what this bundle was written from")
+        if work.found.findings:
+            return work.found
+        await work.open_starts()
+        await work.replay_recorded()
+        await work.walk(calls, on_call)
+        if not tools and not work.found.findings:
+            work.found.findings += unseen(work.found, twin)
+        return work.found
+
+
+def interface_differences(imported: Playground, own: Playground) -> list[str]:
+    """Tools that are missing, or that an agent would read differently."""
+    there, here = imported.environment.tools, own.environment.tools
+    found = [f"{name}: the rewritten bundle has no such tool" for name in there.keys() - here.keys()]
+    found += [f"{name}: the imported bundle has no such tool" for name in here.keys() - there.keys()]
+    for name in sorted(there.keys() & here.keys()):
+        if there[name].arguments != here[name].arguments:
+            found.append(f"{name}: takes other arguments than the imported tool")
+        if here[name].writes and not there[name].writes:
+            found.append(f"{name}: writes, and the imported tool only reads")
+    return sorted(found)
+
+
+def unseen(found: Equivalence, twin: Twin) -> list[str]:
+    """What must be seen and was not: tools that agree, and declared differences."""
+    told = [
+        f"{name}: no call was seen in which both agree" for name, one in found.tools.items() if not one.ok + one.refused
+    ]
+    told += [
+        f"{name}: {one.differed} calls differ as declared, and {one.ok + one.refused} agree; most must agree"
+        for name, one in found.tools.items()
+        if one.differed > one.ok + one.refused and one.ok + one.refused
+    ]
+    told += [
+        f"{one.tool}: the declared difference ({one.kind}: {one.says or one.why}) was never seen; leave it out"
+        for one, times in zip(twin.differences, found.differences, strict=True)
+        if not times
+    ]
+    return told
+
+
+def declared_problems(twin: Twin) -> list[str]:
+    """Declared differences that say too little."""
+    return [
+        f"differences: {one.tool}: says: {one.says!r} is too short to tell the refusal by"
+        for one in twin.differences
+        if one.kind != "order" and len(one.says) < FEWEST_SAID
+    ]
+
+
+class _Comparison:
+    """The runs of one comparison."""
+
+    def __init__(self, imported: Playground, own: Playground, twin: Twin, random: Random, tools: Sequence[str]) -> None:
+        self._there, self._here, self._twin, self._random = imported, own, twin, random
+        self.found = Equivalence(tools={tool: ToolAgreement() for tool in tools})
+        self.found.differences = [0] * len(twin.differences)
+        self._runs: dict[str, PairedRun] = {}
+        self._shape: SchemaShape | None = None
+
+    async def open_starts(self) -> None:
+        """Begin a pair of instances at each start of the imported environment."""
+        for start in await twin_starts(self._there, self._here, self._twin):
+            run = PairedRun(
+                await self._there.launch(setup=start.imported, clock=start.clock),
+                await self._here.launch(setup=start.own, clock=start.clock),
+                self._twin,
+            )
+            wrong = await run.begin()
+            if wrong:
+                self.found.findings.append(f"at the start {start.name or '(first rows)'} the states differ: {wrong}")
+            self._runs[start.name] = run
+        self.found.starts = len(self._runs)
+        self._shape = await self._runs[FIRST].own.shape()
+
+    async def replay_recorded(self) -> None:
+        """The calls that the bundles hold: examples, solutions and witnesses."""
+        environment = self._here.environment
+        if (environment.folder / EXAMPLES_FILE).exists():
+            for example in load_examples(environment.folder):
+                if not example.setup and example.tool in self.found.tools:
+                    await self._play(FIRST, [(example.tool, example.arguments)])
+        for playground in (self._there, self._here):
+            for name, scenario in load_scenarios(playground.environment).items():
+                solution = scenario.solution or scenario.witness
+                calls = [(one.tool, one.arguments) for one in solution.calls] if solution is not None else []
+                if name in self._runs and all(tool in self.found.tools for tool, _ in calls):
+                    await self._play(name, calls)
+
+    async def walk(self, calls: int, on_call: Callable[[int], None]) -> None:
+        """Drawn calls, in runs from every start. Tools that were seen less are called more often."""
+        scenarios = tuple(load_scenarios(self._there.environment).values())
+        shape = self._shape
+        if shape is None:
+            return
+        drawer = CallDrawer(self._there.environment, self._here.environment, shape, scenarios, self._random)
+        until = self.found.calls + calls
+        while self.found.calls < until and len(self.found.findings) < MOST_FINDINGS:
+            name = self._random.choice(list(self._runs))
+            run, made = self._runs[name], list[tuple[str, dict[str, Any]]]()
+            if await run.begin():
+                return
+            drawer.sampler.begin()
+            for _ in range(min(WALK, until - self.found.calls)):
+                view = await run.own.view(shape)
+                tool = self._next()
+                arguments = drawer.draw(tool, run.state, view, run.own.now)
+                made.append((tool, arguments))
+                one = await run.call(tool, arguments)
+                drawer.sampler.learn(tool, arguments, one.own)
+                on_call(1)
+                self._count(tool, one)
+                if one.wrong:
+                    await self._tell(name, made, one)
+                if one.over:
+                    break
+
+    def _next(self) -> str:
+        names = list(self.found.tools)
+        told = self.found.tools
+        weights = [0.1 + 2 / (1 + told[name].ok) + 1 / (1 + told[name].refused) for name in names]
+        return self._random.choices(names, weights)[0]
+
+    async def _play(self, name: str, calls: Calls) -> None:
+        run, results = self._runs[name], list[ToolResult]()
+        if await run.begin():
+            return
+        made: list[tuple[str, dict[str, Any]]] = []
+        for tool, told in calls:
+            try:
+                arguments = resolve(told, results)
+            except AgentError:
+                return
+            made.append((tool, arguments))
+            one = await run.call(tool, arguments)
+            results.append(_result(one.imported))
+            self._count(tool, one)
+            if one.wrong:
+                await self._tell(name, made, one)
+            if one.over:
+                return
+
+    def _count(self, tool: str, one: Compared) -> None:
+        self.found.calls += 1
+        self.found.states += one.compared_states
+        if one.declared is not None:
+            self.found.differences[one.declared] += 1
+        if not one.wrong and one.agreed != "invalid":
+            told = self.found.tools[tool]
+            self.found.tools[tool] = told.model_copy(update={one.agreed: getattr(told, one.agreed) + 1})
+
+    async def _tell(self, name: str, made: Calls, one: Compared) -> None:
+        """Add a finding, with the fewest calls before it that show it."""
+        calls = list(made)
+        if len(self.found.findings) < MOST_SHORTENED:
+            for place in reversed(range(len(calls) - 1)):
+                fewer = [*calls[:place], *calls[place + 1 :]]
+                again = await self._again(name, fewer)
+                if again is not None:
+                    calls, one = fewer, again
+        before = f" after {calls_text(calls[:-1])}" if len(calls) > 1 else ""
+        tool, arguments = calls[-1]
+        start = f" (start: {name})" if name != FIRST else ""
+        self.found.findings.append(f"{tool}: {call_text(tool, arguments)}{before}{start}: {one.wrong}")
+
+    async def _again(self, name: str, calls: Calls) -> Compared | None:
+        """The last call of a run, if it is wrong in that run too."""
+        run = self._runs[name]
+        if await run.begin():
+            return None
+        for tool, arguments in calls[:-1]:
+            if (await run.call(tool, arguments)).over:
+                return None
+        last = await run.call(*calls[-1])
+        return last if last.wrong else None
+
+
+async def twin_starts(imported: Playground, own: Playground, twin: Twin) -> list[TwinStart]:
+    """Each start of the imported environment, and the same as rewritten rows. Raises QueryError."""
+    environment, ours = imported.environment, own.environment
+    found: list[TwinStart] = []
+    for name, (setup, clock) in starts_of(environment).items():
+        state = await imported_start(environment, setup, clock, own.worker.guests)
+        try:
+            rows = await own_rows(
+                own.worker.guests,
+                schema=ours.schema,
+                loading=twin.loading_sql,
+                state=state,
+                clock=clock or environment.description.clock,
+            )
+        except QueryError as error:
+            raise BundleError(
+                f"{twin.imported}: the start {name or '(first rows)'} cannot be loaded: {error}"
+            ) from None
+        found.append(TwinStart(name, setup, rows if name != FIRST else "", clock))
+    return found
+
+
+def _result(outcome: CallOutcome) -> ToolResult:
+    return ToolResult(text=outcome.text, structured=outcome.structured, is_error=outcome.kind != "ok")
+
+
+def figures(shown: EquivalenceShown) -> Mapping[str, int]:
+    """The sums of a comparison."""
+    return {
+        "calls": shown.calls,
+        "agreed_ok": sum(one.ok for one in shown.tools.values()),
+        "agreed_refused": sum(one.refused for one in shown.tools.values()),
+        "differed_as_declared": sum(one.differed for one in shown.tools.values()),
+        "states": shown.states,
+    }
