@@ -81,7 +81,7 @@ class CallDrawer:
         for row in some:
             if self._random.random() < 0.4 and row:
                 name = self._random.choice(list(row))
-                row[name] = self._other(row[name])
+                row[name] = other_value(row[name], self._random)
         return some
 
     def _spoilt(self, tool: Tool, drawn: dict[str, Any]) -> dict[str, Any]:
@@ -92,22 +92,23 @@ class CallDrawer:
         optional = name not in tool.required
         if optional and name in drawn and self._random.random() < 0.4:
             return {other: value for other, value in drawn.items() if other != name}
-        return {**drawn, name: self._other(drawn.get(name))}
-
-    def _other(self, value: Any) -> Any:
-        """A value of the same kind, near to it or odd."""
-        if isinstance(value, bool):
-            return not value
-        if isinstance(value, int | float):
-            near = (value + 1, value - 1, -value)
-            return self._random.choice((*near, *(kind for kind in ODD_NUMBERS if type(kind) is type(value))))
-        if isinstance(value, str):
-            return self._random.choice((*ODD_TEXTS, f"{value}x", value[:-1], value.upper(), value.swapcase()))
-        if is_list(value):
-            return self._random.choice(([], value[:1], value + value))
-        return self._random.choice((*ODD_TEXTS, *ODD_NUMBERS))
+        return {**drawn, name: other_value(drawn.get(name), self._random)}
 
 
 def _holds_objects(schema: dict[str, Any]) -> bool:
     items: Any = schema.get("items")
     return is_object(items) and items.get("type") == "object"
+
+
+def other_value(value: Any, random: Random) -> Any:
+    """A value of the same kind, near to it or odd."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        near = (value + 1, value - 1, -value)
+        return random.choice((*near, *(kind for kind in ODD_NUMBERS if type(kind) is type(value))))
+    if isinstance(value, str):
+        return random.choice((*ODD_TEXTS, f"{value}x", value[:-1], value.upper(), value.swapcase()))
+    if is_list(value):
+        return random.choice(([], value[:1], value + value))
+    return random.choice((*ODD_TEXTS, *ODD_NUMBERS))

@@ -198,7 +198,11 @@ class _Comparison:
     def _next(self) -> str:
         names = list(self.found.tools)
         told = self.found.tools
-        weights = [0.1 + 2 / (1 + told[name].ok) + 1 / (1 + told[name].refused) for name in names]
+        takes = self._there.environment.tools
+        weights = [
+            0.1 + 2 / (1 + told[name].ok) + 1 / (1 + told[name].refused) if takes[name].properties else 0.05
+            for name in names
+        ]
         return self._random.choices(names, weights)[0]
 
     async def _play(self, name: str, calls: Calls) -> None:

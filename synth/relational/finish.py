@@ -21,14 +21,14 @@ from synth.pipeline.asker import Asker, Rejected
 from synth.pipeline.stage import Artefacts, GoBack, Stage
 from synth.prove.proof import Proof
 from synth.prove.prover import prove
-from synth.relational import outline, tables, tools
+from synth.relational import outline, scenarios, tables, tools
 from synth.relational.equivalence import figures, unseen
 from synth.relational.tables import LICENCE_FILE, ImportedCopy, imported_folder, twin_so_far
 from synth.relational.tools import Toolset, compared_draft, kept_examples
 from synth.relational.twin_file import TWIN_FILE, DeclaredDifference, EquivalenceShown, Twin
 
 CALLS = 2000
-PROMPTS = (tables.PROMPT, outline.PROMPT, tools.PROMPT)
+PROMPTS = (tables.PROMPT, outline.PROMPT, tools.PROMPT, scenarios.PROMPT)
 
 
 class Equal(Record):
@@ -113,6 +113,7 @@ REWRITE: tuple[Stage, ...] = (
     Stage("equal", Equal, equal, needs_model=False, counts=lambda value: figures(value.shown)),
     Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts),
     Stage("prove", Proof, prove_rewritten, needs_model=False),
+    scenarios.STAGE,
 )
 """The stages of a rewriting in order, after its topic."""
 

@@ -25,13 +25,14 @@ class Compared:
     own: CallOutcome
     wrong: str = ""
     declared: int | None = None
+    in_order_only: bool = False
     over: bool = False
     compared_states: bool = False
 
     @property
     def agreed(self) -> Agreed:
         """How both agreed."""
-        if self.declared is not None:
+        if self.declared is not None and not self.in_order_only:
             return "differed"
         return "ok" if self.own.kind == "ok" else "refused" if self.own.kind == "refused" else "invalid"
 
@@ -65,7 +66,15 @@ class PairedRun:
             wrong = wrong and f"afterwards the states differ: {wrong}"
         if not wrong and declared is None:
             wrong, declared = self._answers_differ(tool, imported, own)
-        return Compared(imported, own, wrong, declared, over=bool(wrong), compared_states=changed)
+        return Compared(
+            imported,
+            own,
+            wrong,
+            declared,
+            in_order_only=declared is not None and self._twin.differences[declared].kind == "order",
+            over=bool(wrong),
+            compared_states=changed,
+        )
 
     def _kinds_differ(self, tool: str, imported: CallOutcome, own: CallOutcome) -> tuple[str, int | None]:
         """How the outcomes differ, or the declared difference that they show."""

@@ -36,6 +36,8 @@ class Attribute:
 
     kept: str
     entries: dict[str, Any]
+    table: str = ""
+    """The table of a container."""
 
     @property
     def value(self) -> Any:
@@ -71,7 +73,8 @@ def imported_state(reader: Reader) -> State:
             found[str(name)] = Attribute("value", {"": json.loads(str(value or "null"))})
             continue
         rows = select(f"SELECT key, value FROM main.{quoted(tables[str(name)])} ORDER BY place, key")
-        found[str(name)] = Attribute(str(kept), {str(key): json.loads(str(row)) for key, row in rows})
+        entries = {str(key): json.loads(str(row)) for key, row in rows}
+        found[str(name)] = Attribute(str(kept), entries, tables[str(name)])
     return found
 
 
@@ -145,6 +148,19 @@ async def loaded(guests: Guests, *, schema: str, loading: str, state: State, clo
     ]
     seed = "\n".join([*rows, loading])
     return await image_of(guests, schema=f"{schema}\n{IMPORTED_TABLE}", seed=seed, clock=clock)
+
+
+def rows_of_state(state: State) -> str:
+    """SQL that replaces the rows of an imported object's containers by those of a state."""
+    lines: list[str] = []
+    for attribute in state.values():
+        if attribute.kept == "value":
+            continue
+        lines.append(f"DELETE FROM {quoted(attribute.table)};")
+        for place, (key, value) in enumerate(attribute.entries.items(), start=1):
+            text = sql_literal(json.dumps(value, ensure_ascii=False))
+            lines.append(f"INSERT INTO {quoted(attribute.table)} VALUES ({sql_literal(key)}, {place}, {text});")
+    return "\n".join(lines) + "\n"
 
 
 def rows_script(shape: ImageShape, *, replaces: bool) -> str:

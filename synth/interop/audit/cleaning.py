@@ -47,7 +47,7 @@ def cleaned(scenario: Scenario, checks: Sequence[CheckAudit], changes: Sequence[
     if not any(one.role == "goal" for one in kept):
         return Cleaning(None, (*done, "left out: no goal is left"))
     if changes:
-        kept.append(_footprint(changes))
+        kept.append(footprint_of(changes))
         done.append(f"nothing else may change than {counted(len(changes), 'row')}")
     else:
         done.append("no footprint: no calls are known that earn 1")
@@ -59,7 +59,7 @@ def _done(count: int, what: str) -> list[str]:
     return [f"{counted(count, 'check')} that {what}"] if count else []
 
 
-def _footprint(changes: Sequence[RowChange]) -> FootprintCheckpoint:
+def footprint_of(changes: Sequence[RowChange]) -> FootprintCheckpoint:
     """As many rows of the same tables may be added, changed or deleted."""
     rows: Counter[tuple[str, Operation]] = Counter((change.table, change.operation) for change in changes)
     return FootprintCheckpoint(
