@@ -183,6 +183,10 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "synth.prove.commands",
             interrupted="what --write has written stays, and --stale leaves it out",
         ),
+        "equal": Listed(
+            "Compare a rewritten bundle with the imported one that it was written from. Exit code 1 if they differ.",
+            "synth.relational.commands",
+        ),
         "certify": Listed(
             "Test the checkpoints of scenarios with wrong runs. Exit code 1 if one gets no certificate.",
             "synth.scenarios.certify_command",

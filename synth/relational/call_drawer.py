@@ -1,6 +1,7 @@
 """Draws calls that both sides of a comparison are asked: as an audit draws them, and as a proof does, some spoilt."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -23,6 +24,8 @@ SPOILT = 0.25
 ODD_TEXTS = ("", " ", "no_such_thing", "2024-02-30", "2025-01-02T03:04:05", "2031-01-01")
 ODD_NUMBERS = (0, -1, 1, 0.5, 1_000_000)
 TRIES = 4
+PAIRS = 25
+"""Calls with two changed arguments, of each tool: they show which check comes first."""
 
 
 class CallDrawer:
@@ -57,6 +60,19 @@ class CallDrawer:
             if self._fits(tool, drawn):
                 break
         return drawn
+
+    def variations(self, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """A call with each argument changed in every way, left out, or None; and some with two changed arguments."""
+        told = self._environment.tools[tool]
+        changed = [
+            (name, other) for name in told.properties for other in (*other_values(deepcopy(arguments.get(name))), None)
+        ]
+        single = [{**arguments, name: other} for name, other in changed]
+        single += [{one: arguments[one] for one in arguments if one != name} for name in arguments]
+        pairs = [(one, other) for one in changed for other in changed if one[0] < other[0]]
+        some = self._random.sample(pairs, min(PAIRS, len(pairs)))
+        double = [{**arguments, one[0]: one[1], other[0]: other[1]} for one, other in some]
+        return [one for one in (*single, *double) if one != arguments and self._fits(tool, one)]
 
     def _fits(self, tool: str, drawn: dict[str, Any]) -> bool:
         try:
@@ -102,13 +118,21 @@ def _holds_objects(schema: dict[str, Any]) -> bool:
 
 def other_value(value: Any, random: Random) -> Any:
     """A value of the same kind, near to it or odd."""
+    return random.choice(other_values(value))
+
+
+def other_values(value: Any) -> list[Any]:
+    """Values of the same kind, near to one or odd. For None: odd values of several kinds."""
     if isinstance(value, bool):
-        return not value
+        return [not value]
     if isinstance(value, int | float):
-        near = (value + 1, value - 1, -value)
-        return random.choice((*near, *(kind for kind in ODD_NUMBERS if type(kind) is type(value))))
+        return [value + 1, value - 1, -value, *(kind for kind in ODD_NUMBERS if type(kind) is type(value))]
     if isinstance(value, str):
-        return random.choice((*ODD_TEXTS, f"{value}x", value[:-1], value.upper(), value.swapcase()))
+        return [*ODD_TEXTS, f" {value} ", f"{value}x", value[:-1], value.upper(), value.swapcase()]
     if is_list(value):
-        return random.choice(([], value[:1], value + value))
-    return random.choice((*ODD_TEXTS, *ODD_NUMBERS))
+        inner = other_values(value[0]) if value else []
+        return [[], value[:1], value + value, *([one, *value[1:]] for one in inner)]
+    if is_object(value):
+        without = [{other: part for other, part in value.items() if other != name} for name in value]
+        return [*without, *({**value, name: one} for name, part in value.items() for one in other_values(part))]
+    return [*ODD_TEXTS, *ODD_NUMBERS]

@@ -165,7 +165,8 @@ class CheckComparison:
                 continue
             for _ in range(DRAWN_CALLS):
                 tool = self._random.choice(writing)
-                arguments = drawer.draw(tool, run.state, await run.own.view(shape), run.own.now)
+                view = await run.own.view(shape)
+                arguments = run.as_imported(drawer.draw(tool, run.state, view, run.own.now))
                 one = await run.call(tool, arguments)
                 if one.over:
                     break

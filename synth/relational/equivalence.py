@@ -1,11 +1,12 @@
 """The proof that a rewritten bundle does what its imported one does: drawn and recorded calls on both."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_client.errors import AgentError
 from agent_client.references import resolve
@@ -25,6 +26,12 @@ WALK = 15
 """The most drawn calls of a run."""
 CALLS = 1000
 MOST_FINDINGS = 12
+MOST_OF_A_TOOL = 3
+"""Findings of one tool."""
+TELLING, MOST_TELLING = 60, 5
+"""Letters by which a result tells more than another, and how often that counts."""
+MOST_VARIED = 2
+"""Successful calls of a tool that are varied: those with the most arguments."""
 MOST_SHORTENED = 4
 FEWEST_SAID = 8
 """Letters of the words by which a declared refusal is told."""
@@ -66,6 +73,8 @@ async def compare(
 ) -> Equivalence:
     """Play both bundles. With `tools`, only those are called, and what is to be seen of all is not asked.
 
+    Beside the drawn calls, successful ones are made again with each argument changed in every way.
+
     Raises:
         BundleError: one of them does not start.
         QueryError: a start of the imported one cannot be loaded.
@@ -73,19 +82,34 @@ async def compare(
     async with AsyncExitStack() as stack:
         there = await stack.enter_async_context(Playground(imported))
         here = await stack.enter_async_context(Playground(own))
-        work = _Comparison(there, here, twin, Random(seed), tools or tuple(there.environment.tools))  # noqa: S311 - a seed is what repeats
-        if not tools:
-            work.found.findings += interface_differences(there, here)
-        if imported_digest(there.environment) != twin.digest:
-            work.found.findings.append(f"{twin.imported}: is not what this bundle was written from")
-        if work.found.findings:
-            return work.found
-        await work.open_starts()
-        await work.replay_recorded()
-        await work.walk(calls, on_call)
-        if not tools and not work.found.findings:
-            work.found.findings += unseen(work.found, twin)
+        return await compare_open(there, here, twin, calls=calls, seed=seed, tools=tools, on_call=on_call)
+
+
+async def compare_open(
+    there: Playground,
+    here: Playground,
+    twin: Twin,
+    *,
+    calls: int = CALLS,
+    seed: int = 0,
+    tools: Sequence[str] = (),
+    on_call: Callable[[int], None] = lambda made: None,
+) -> Equivalence:
+    """The same for open playgrounds."""
+    work = _Comparison(there, here, twin, Random(seed), tools or tuple(there.environment.tools))  # noqa: S311 - a seed is what repeats
+    if not tools:
+        work.found.findings += interface_differences(there, here)
+    if imported_digest(there.environment) != twin.digest:
+        work.found.findings.append(f"{twin.imported}: is not what this bundle was written from")
+    if work.found.findings:
         return work.found
+    await work.open_starts()
+    await work.replay_recorded()
+    await work.walk(calls, on_call)
+    await work.vary()
+    if not tools and not work.found.findings:
+        work.found.findings += unseen(work.found, twin)
+    return work.found
 
 
 def interface_differences(imported: Playground, own: Playground) -> list[str]:
@@ -102,19 +126,17 @@ def interface_differences(imported: Playground, own: Playground) -> list[str]:
 
 
 def unseen(found: Equivalence, twin: Twin) -> list[str]:
-    """What must be seen and was not: tools that agree, and declared differences."""
+    """What must be seen and was not: that every tool agrees, and that few calls are refused here alone."""
     told = [
         f"{name}: no call was seen in which both agree" for name, one in found.tools.items() if not one.ok + one.refused
     ]
+    alone: Counter[str] = Counter()
+    for one, times in zip(twin.differences, found.differences, strict=True):
+        alone[one.tool] += times if one.kind == "refuses" else 0
     told += [
-        f"{name}: {one.differed} calls differ as declared, and {one.ok + one.refused} agree; most must agree"
-        for name, one in found.tools.items()
-        if one.differed > one.ok + one.refused and one.ok + one.refused
-    ]
-    told += [
-        f"{one.tool}: the declared difference ({one.kind}: {one.says or one.why}) was never seen; leave it out"
-        for one, times in zip(twin.differences, found.differences, strict=True)
-        if not times
+        f"{name}: refuses {times} calls that the imported tool permits, and both permit {found.tools[name].ok}"
+        for name, times in alone.items()
+        if times > found.tools[name].ok
     ]
     return told
 
@@ -128,6 +150,14 @@ def declared_problems(twin: Twin) -> list[str]:
     ]
 
 
+class _Good(NamedTuple):
+    """Calls from a start that end with a successful one. A result that tells more is worth more, then fewer calls."""
+
+    worth: tuple[int, int]
+    start: str
+    calls: Calls
+
+
 class _Comparison:
     """The runs of one comparison."""
 
@@ -137,6 +167,10 @@ class _Comparison:
         self.found.differences = [0] * len(twin.differences)
         self._runs: dict[str, PairedRun] = {}
         self._shape: SchemaShape | None = None
+        self._told: Counter[str] = Counter()
+        self._good: dict[tuple[str, frozenset[str]], _Good] = {}
+        """By tool and set of arguments."""
+        self._drawer: CallDrawer | None = None
 
     async def open_starts(self) -> None:
         """Begin a pair of instances at each start of the imported environment."""
@@ -174,6 +208,7 @@ class _Comparison:
         if shape is None:
             return
         drawer = CallDrawer(self._there.environment, self._here.environment, shape, scenarios, self._random)
+        self._drawer = drawer
         until = self.found.calls + calls
         while self.found.calls < until and len(self.found.findings) < MOST_FINDINGS:
             name = self._random.choice(list(self._runs))
@@ -184,16 +219,50 @@ class _Comparison:
             for _ in range(min(WALK, until - self.found.calls)):
                 view = await run.own.view(shape)
                 tool = self._next()
-                arguments = drawer.draw(tool, run.state, view, run.own.now)
+                arguments = run.as_imported(drawer.draw(tool, run.state, view, run.own.now))
                 made.append((tool, arguments))
                 one = await run.call(tool, arguments)
                 drawer.sampler.learn(tool, arguments, one.own)
                 on_call(1)
                 self._count(tool, one)
+                self._note(name, made, one)
                 if one.wrong:
                     await self._tell(name, made, one)
                 if one.over:
                     break
+
+    async def vary(self) -> None:
+        """Make successful calls again, with other arguments."""
+        if self._drawer is None:
+            return
+        by_tool: defaultdict[str, list[_Good]] = defaultdict(list)
+        for (tool, _), good in sorted(self._good.items(), key=lambda item: (-len(item[0][1]), sorted(item[0][1]))):
+            by_tool[tool].append(good)
+        for tool, found in by_tool.items():
+            for _, name, calls in found[:MOST_VARIED]:
+                for arguments in self._drawer.variations(tool, dict(calls[-1][1])):
+                    if self._told[tool] < MOST_OF_A_TOOL:
+                        await self._varied(name, [*calls[:-1], (tool, arguments)])
+
+    async def _varied(self, name: str, calls: Calls) -> None:
+        run = self._runs[name]
+        if await run.begin():
+            return
+        for tool, arguments in calls[:-1]:
+            if (await run.call(tool, arguments)).over:
+                return
+        one = await run.call(*calls[-1])
+        self._count(calls[-1][0], one)
+        if one.wrong:
+            await self._tell(name, calls, one)
+
+    def _note(self, name: str, made: Calls, one: Compared) -> None:
+        tool, arguments = made[-1]
+        key = (tool, frozenset(arguments))
+        if one.own.kind == "ok" and not one.wrong:
+            worth = (min(len(one.own.text) // TELLING, MOST_TELLING), -len(made))
+            if key not in self._good or worth > self._good[key].worth:
+                self._good[key] = _Good(worth, name, tuple(made))
 
     def _next(self) -> str:
         names = list(self.found.tools)
@@ -219,6 +288,7 @@ class _Comparison:
             one = await run.call(tool, arguments)
             results.append(_result(one.imported))
             self._count(tool, one)
+            self._note(name, made, one)
             if one.wrong:
                 await self._tell(name, made, one)
             if one.over:
@@ -235,6 +305,9 @@ class _Comparison:
 
     async def _tell(self, name: str, made: Calls, one: Compared) -> None:
         """Add a finding, with the fewest calls before it that show it."""
+        self._told[made[-1][0]] += 1
+        if self._told[made[-1][0]] > MOST_OF_A_TOOL:
+            return
         calls = list(made)
         if len(self.found.findings) < MOST_SHORTENED:
             for place in reversed(range(len(calls) - 1)):

@@ -35,6 +35,10 @@ class Likeness:
         made_up = {imported: own for own, imported in self.imported_of.items()}
         return _replaced(value, made_up)
 
+    def as_imported(self, value: Any) -> Any:
+        """A value of the rewriting as the imported side knows it."""
+        return _replaced(value, self.imported_of)
+
     def difference(self, imported: Any, own: Any, place: str = "") -> str:
         """Where and how two values differ, or nothing."""
         if is_object(imported) and is_object(own):
@@ -50,7 +54,7 @@ class Likeness:
 
     def differs_in_order_only(self, imported: Any, own: Any) -> bool:
         """True if two values are the same once every list is sorted."""
-        return _canonical(imported) == _canonical(_replaced(own, self.imported_of))
+        return not self.difference(_in_order(imported), _in_order(_replaced(own, self.imported_of)))
 
     def difference_of_entries(self, imported: Entries, own: Entries, place: str) -> str:
         """The same for the entries of a dict, by key. Their order does not matter."""
@@ -116,13 +120,25 @@ def _replaced(value: Any, names: Mapping[str, str]) -> Any:
     return [_replaced(part, names) for part in value] if is_list(value) else value
 
 
-def _canonical(value: Any) -> Any:
+def _in_order(value: Any) -> Any:
+    """A value with every list sorted."""
     if is_object(value):
-        return {key: _canonical(part) for key, part in value.items()}
+        return {key: _in_order(part) for key, part in value.items()}
+    return sorted(map(_in_order, value), key=_place) if is_list(value) else value
+
+
+def _place(value: Any) -> str:
+    """Where a value stands in a sorted list. Equal numbers are written alike, whole or not."""
+    return json.dumps(_rounded(value), sort_keys=True)
+
+
+def _rounded(value: Any) -> Any:
+    if is_object(value):
+        return {key: _rounded(part) for key, part in value.items()}
     if is_list(value):
-        return sorted((_canonical(part) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
-    is_whole = isinstance(value, float) and value.is_integer()
-    return int(value) if is_whole else value
+        return [_rounded(part) for part in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.6g}" if is_number else value
 
 
 def _texts(value: Any) -> Iterator[str]:

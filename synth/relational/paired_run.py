@@ -52,6 +52,10 @@ class PairedRun:
         self._likeness = Likeness()
         return await self._states_differ()
 
+    def as_imported(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments that may hold made-up ids of the rewriting, with those of the imported side."""
+        return self._likeness.as_imported(arguments)
+
     async def call(self, tool: str, arguments: dict[str, Any]) -> Compared:
         """Make a call on both sides. Arguments are those of the imported side."""
         self._likeness.see(arguments)

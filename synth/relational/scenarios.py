@@ -56,8 +56,8 @@ class CarriedCall(Record):
     free: tuple[str, ...]
 
 
-class FurtherGuard(Record):
-    """What must stay true, and no imported check asks. `sql` gives 1 at the start and after the solution."""
+class FurtherCheck(Record):
+    """What no imported check asks. `sql` gives 1 after the solution. It is a guard if it does so at the start too."""
 
     id: Name
     question: str
@@ -70,7 +70,7 @@ class CarriedScenario(Record):
     calls: tuple[CarriedCall, ...]
     answer: str
     checks: tuple[CarriedCheck, ...]
-    guards: tuple[FurtherGuard, ...]
+    further: tuple[FurtherCheck, ...]
 
 
 class ScenarioShown(Record):
@@ -82,7 +82,7 @@ class ScenarioShown(Record):
     dropped: dict[str, str] = {}
     asked: int = 0
     mutants: int = 0
-    further_guards: int = 0
+    further: int = 0
     uncertified: tuple[str, ...] = ()
     """Why it has no certificate."""
     left_out: str = ""
@@ -178,9 +178,9 @@ class _Carrying:
                 found.append(f"checks.{one.id}: has either a SELECT or a reason why it is dropped")
             elif one.dropped and len(one.dropped) < SHORTEST_REASON:
                 found.append(f"checks.{one.id}: dropped: {one.dropped!r} is no reason")
-        ids = [*asked, *(one.id for one in answer.guards), "nothing_else"]
+        ids = [*asked, *(one.id for one in answer.further), "nothing_else"]
         if len(set(ids)) < len(ids):
-            found.append("guards: an id is used twice; `nothing_else` is the farm's own")
+            found.append("further: an id is used twice; `nothing_else` is the farm's own")
         if found:
             return found
         ours = [sql_checkpoint(check, given[check.id].sql) for check in self._checks if given[check.id].sql]
@@ -233,12 +233,9 @@ class _Carrying:
             dropped={name: one.dropped for name, one in given.items() if one.dropped} | lost,
             asked=agreement.asked,
             mutants=agreement.mutants,
-            further_guards=len(answer.guards),
+            further=len(answer.further),
         )
-        kept += [
-            SqlCheckpoint(id=one.id, role="guard", question=one.question, kind="sql", sql=one.sql, expect=IS_TRUE)
-            for one in answer.guards
-        ]
+        kept += await self._further(answer)
         solution = Solution(calls=tuple(calls), answer=answer.answer)
         kept.append(footprint_of(await self._changes(solution)))
         scenario = self._old.model_copy(
@@ -252,6 +249,22 @@ class _Carrying:
             }
         )
         return scenario, shown
+
+    async def _further(self, answer: CarriedScenario) -> list[SqlCheckpoint]:
+        """The writer's own checkpoints. What holds at the start is a guard, anything else a goal."""
+        asked = [
+            SqlCheckpoint(id=one.id, role="goal", question=one.question, kind="sql", sql=one.sql, expect=IS_TRUE)
+            for one in answer.further
+        ]
+        if not asked:
+            return []
+        session = await self._here.launch(setup=self._start.own, clock=self._start.clock)
+        try:
+            said = await session.judge(asked)
+        finally:
+            await session.close()
+        held = {one.checkpoint for one in said.verdicts if one.holds}
+        return [one.model_copy(update={"role": "guard"}) if one.id in held else one for one in asked]
 
     async def _changes(self, solution: Solution) -> list[RowChange]:
         session = await self._here.launch(setup=self._start.own, clock=self._start.clock)
