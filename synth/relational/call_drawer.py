@@ -7,7 +7,7 @@ from typing import Any
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.imported.audit.drawing import Drawer, Seen
+from servers.imported.audit.drawing import Drawer, Seen, spellings
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.scenario import Scenario
 from servers.text.json_values import is_list, is_object
@@ -24,7 +24,10 @@ SPOILT = 0.25
 ODD_TEXTS = ("", " ", "no_such_thing", "2024-02-30", "2025-01-02T03:04:05", "2031-01-01")
 ODD_NUMBERS = (0, -1, 1, 0.5, 1_000_000)
 TRIES = 4
-PAIRS = 25
+LARGEST = 2**63
+THERE = 6
+PLAINLY_ODD = ("", "no_such_thing", -1)
+PAIRS = 40
 """Calls with two changed arguments, of each tool: they show which check comes first."""
 
 
@@ -45,7 +48,7 @@ class CallDrawer:
     def draw(self, tool: str, state: State, view: View, now: str) -> dict[str, Any]:
         """Arguments for a tool that fit its schema, if some are found."""
         told = self._environment.tools[tool]
-        seen = Seen.of({name: attribute.value for name, attribute in state.items()})
+        seen = seen_of(state)
         self.sampler.look(view, now)
         drawn: dict[str, Any] = {}
         for _ in range(TRIES):
@@ -58,23 +61,32 @@ class CallDrawer:
             if self._random.random() < SPOILT:
                 drawn = self._spoilt(told, drawn)
             if self._fits(tool, drawn):
-                break
-        return drawn
+                return drawn
+        return {} if _is_too_large(drawn) else drawn
 
-    def variations(self, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        """A call with each argument changed in every way, left out, or None; and some with two changed arguments."""
+    def variations(self, tool: str, arguments: dict[str, Any], state: State) -> list[dict[str, Any]]:
+        """A call with each argument changed in every way, left out, or None; and some with two changed arguments.
+
+        Among the other values are some that rows of a state hold under the same name.
+        """
         told = self._environment.tools[tool]
+        seen = seen_of(state)
         changed = [
-            (name, other) for name in told.properties for other in (*other_values(deepcopy(arguments.get(name))), None)
+            (name, other)
+            for name in told.properties
+            for other in (*other_values(deepcopy(arguments.get(name))), *seen.values([*spellings(name)])[:THERE], None)
         ]
         single = [{**arguments, name: other} for name, other in changed]
         single += [{one: arguments[one] for one in arguments if one != name} for name in arguments]
-        pairs = [(one, other) for one in changed for other in changed if one[0] < other[0]]
+        odd = [one for one in changed if one[1] in PLAINLY_ODD]
+        pairs = [(one, other) for one in odd for other in odd if one[0] < other[0]]
         some = self._random.sample(pairs, min(PAIRS, len(pairs)))
         double = [{**arguments, one[0]: one[1], other[0]: other[1]} for one, other in some]
         return [one for one in (*single, *double) if one != arguments and self._fits(tool, one)]
 
     def _fits(self, tool: str, drawn: dict[str, Any]) -> bool:
+        if _is_too_large(drawn):
+            return False
         try:
             return bool(self._environment.checks[tool].validator.is_valid(drawn))
         except ValueError:
@@ -109,6 +121,20 @@ class CallDrawer:
         if optional and name in drawn and self._random.random() < 0.4:
             return {other: value for other, value in drawn.items() if other != name}
         return {**drawn, name: other_value(drawn.get(name), self._random)}
+
+
+def _is_too_large(value: Any) -> bool:
+    """True if a value holds a number that no column can hold. No tool is asked for such."""
+    if is_object(value):
+        return any(map(_is_too_large, value.values()))
+    if is_list(value):
+        return any(map(_is_too_large, value))
+    return isinstance(value, int) and not -LARGEST <= value < LARGEST
+
+
+def seen_of(state: State) -> Seen:
+    """A state as the audit's drawing reads it."""
+    return Seen.of({name: attribute.value for name, attribute in state.items()})
 
 
 def _holds_objects(schema: dict[str, Any]) -> bool:

@@ -30,6 +30,8 @@ MOST_OF_A_TOOL = 3
 """Findings of one tool."""
 TELLING, MOST_TELLING = 60, 5
 """Letters by which a result tells more than another, and how often that counts."""
+MOST_REPEATED = 40
+"""Variations of a command that are made after it too."""
 MOST_VARIED = 2
 """Successful calls of a tool that are varied: those with the most arguments."""
 MOST_SHORTENED = 4
@@ -240,9 +242,13 @@ class _Comparison:
             by_tool[tool].append(good)
         for tool, found in by_tool.items():
             for _, name, calls in found[:MOST_VARIED]:
-                for arguments in self._drawer.variations(tool, dict(calls[-1][1])):
+                await self._runs[name].begin()
+                state = self._runs[name].state
+                others = self._drawer.variations(tool, dict(calls[-1][1]), state)
+                again = others[:MOST_REPEATED] if self._there.environment.tools[tool].writes else []
+                for before, arguments in (*((calls[:-1], one) for one in others), *((calls, one) for one in again)):
                     if self._told[tool] < MOST_OF_A_TOOL:
-                        await self._varied(name, [*calls[:-1], (tool, arguments)])
+                        await self._varied(name, [*before, (tool, arguments)])
 
     async def _varied(self, name: str, calls: Calls) -> None:
         run = self._runs[name]

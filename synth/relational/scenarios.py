@@ -183,6 +183,9 @@ class _Carrying:
             found.append("further: an id is used twice; `nothing_else` is the farm's own")
         if found:
             return found
+        if not any(one.sql for one in answer.checks):
+            self.shown = self.shown.model_copy(update={"left_out": answer.checks[0].dropped})
+            return []
         ours = [sql_checkpoint(check, given[check.id].sql) for check in self._checks if given[check.id].sql]
         comparison = CheckComparison(self._there, self._here, self._twin, self._start, self._old, ours)
         try:

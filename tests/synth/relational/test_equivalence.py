@@ -10,7 +10,7 @@ from synth.relational.equivalence import Equivalence, compare_open
 from synth.relational.twin_file import DeclaredDifference
 from tests.synth.relational.shelf import DIFFERENCES, LOADING, STATE, TOOLS, rewritten, shelf, twin
 
-CALLS = 80
+CALLS = 60
 NO_NAME = 'if not name:\n        raise ToolError("A box has a name")\n'
 NEGATIVE = '    if count < 0:\n        raise ToolError("The count is negative")\n'
 WRONG: tuple[dict[str, tuple[str, str]], ...] = (
@@ -58,6 +58,7 @@ async def test_a_right_rewriting_is_equal_and_every_tool_and_difference_was_seen
     assert found.tools["list_boxes"].differed == 0  # another order alone is no other result
 
 
+@pytest.mark.slow
 async def test_a_rewriting_that_is_wrong_in_one_small_way_is_caught(tmp_path: Path) -> None:
     async with Playground(await shelf(tmp_path)) as there:
         for number, wrongs in enumerate(WRONG):
