@@ -63,7 +63,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     f"hack {OWN} --out file": ("file: cannot keep what is found",),
     "synth run": ("--out DIR is needed",),
     "synth run --out nothing": ("nothing holds no run to go on with", "--topic"),
-    "synth run --out nothing --model m": ("nothing to make: give --topic or --tasks",),
+    "synth run --out nothing --model m": ("nothing to make: give --topic, --tasks or --from",),
     "synth run nofile.toml": ("nofile.toml: cannot be read",),
     "synth run folder": ("folder: cannot be read: it is a folder",),
     "synth run bytes": ("bytes: no TOML: not UTF-8 at byte 0",),

@@ -145,7 +145,7 @@ async def test_a_title_is_one_environment_however_often_it_is_given(tmp_path: Pa
         ({"topic": ["Loans"]}, "unknown key 'topic'; there are: out, topics"),
         ({"at_once": 0}, "plan.toml: at_once: must be at least 1"),
         ({"writer": "typist"}, "plan.toml: writer: must be 'endpoint', 'batch' or 'recording'"),
-        ({}, "nothing to make: give --topic or --tasks"),
+        ({}, "nothing to make: give --topic, --tasks or --from"),
         ({"tasks": "/none.jsonl", "n": 2}, "--tasks /none.jsonl: no such file"),
         ({"tasks": "/etc/hostname"}, "--tasks wants --n"),
         ({"writer": "recording"}, "--writer recording wants --recording FILE"),
@@ -229,7 +229,7 @@ async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> N
 
 async def test_a_folder_without_a_run_has_nothing_to_go_on_with(tmp_path: Path) -> None:
     done = await farm("synth", "run", "--out", "r", home=tmp_path)
-    wants = "r holds no run to go on with; a new one wants --topic or --tasks, and --model"
+    wants = "r holds no run to go on with; a new one wants --topic, --tasks or --from, and --model"
     assert (done.code, done.err) == (2, f"farm: {wants}\n")
 
 
