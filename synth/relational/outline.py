@@ -19,7 +19,7 @@ from synth.environments.schema import Schema
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, Stage
-from synth.relational.tables import Tables, class_text, imported_in
+from synth.relational.tables import RelationalTables, class_text, imported_in
 
 PROMPT = Prompt.load(Path(__file__).with_name("outline.md"))
 HEAD = '''"""The tools of: {title}."""
@@ -53,7 +53,7 @@ class Outline(Record):
 
 async def outline(made: Artefacts, asker: Asker) -> Interface:
     """Ask for the results of the tools. Their signatures and manuals are those of the imported tools."""
-    environment, given = imported_in(made), made[Tables]
+    environment, given = imported_in(made), made[RelationalTables]
     messages = PROMPT.fill(
         title=environment.description.title,
         source=class_text(environment),

@@ -31,7 +31,7 @@ FIRST = ""
 
 
 @dataclass(frozen=True)
-class Attribute:
+class HeldAttribute:
     """One attribute of the imported object: a `dict` or `list` by key, in order, or a `value` under the key ''."""
 
     kept: str
@@ -47,7 +47,7 @@ class Attribute:
         return list(self.entries.values()) if self.kept == "list" else self.entries[""]
 
 
-State = dict[str, Attribute]
+State = dict[str, HeldAttribute]
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def imported_state(reader: Reader) -> State:
         if name == CONFIG:
             continue
         if kept == "value":
-            found[str(name)] = Attribute("value", {"": json.loads(str(value or "null"))})
+            found[str(name)] = HeldAttribute("value", {"": json.loads(str(value or "null"))})
             continue
         rows = select(f"SELECT key, value FROM main.{quoted(tables[str(name)])} ORDER BY place, key")
         entries = {str(key): json.loads(str(row)) for key, row in rows}
-        found[str(name)] = Attribute(str(kept), entries, tables[str(name)])
+        found[str(name)] = HeldAttribute(str(kept), entries, tables[str(name)])
     return found
 
 

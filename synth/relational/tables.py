@@ -51,7 +51,7 @@ class ImportedCopy(Record):
     scenarios: tuple[str, ...]
 
 
-class Tables(Record):
+class RelationalTables(Record):
     """What the writer gives: the schema, a script that loads an imported state, the way back, the policy and rules."""
 
     schema_sql: str
@@ -85,7 +85,7 @@ async def its_setting(made: Artefacts, _asker: Asker) -> Setting:
     return Setting(title=told.title, introduction=told.description, scope="")
 
 
-async def tables(made: Artefacts, asker: Asker) -> Tables:
+async def tables(made: Artefacts, asker: Asker) -> RelationalTables:
     """Ask for the tables, and for the mapping to and from the imported state."""
     environment = imported_in(made)
     async with guests_here() as guests:
@@ -105,22 +105,22 @@ async def tables(made: Artefacts, asker: Asker) -> Tables:
             starts=str(len(states)),
         )
 
-        async def accept(answer: Tables) -> list[str]:
+        async def accept(answer: RelationalTables) -> list[str]:
             return await table_findings(answer, states, environment.description.clock, guests)
 
-        return await asker.ask(messages, Tables, accept)
+        return await asker.ask(messages, RelationalTables, accept)
 
 
 async def its_schema(made: Artefacts, _asker: Asker) -> Schema:
     """The schema, the policy and the rules, at the clock of the imported environment."""
-    given = made[Tables]
+    given = made[RelationalTables]
     clock = imported_in(made).description.clock
     return Schema(clock=clock, schema_sql=given.schema_sql, policy_md=given.policy_md, rules=given.rules)
 
 
 async def its_rows(made: Artefacts, _asker: Asker) -> Rows:
     """The first rows, loaded from those of the imported environment."""
-    environment, given = imported_in(made), made[Tables]
+    environment, given = imported_in(made), made[RelationalTables]
     clock = environment.description.clock
     async with guests_here() as guests:
         state = await imported_start(environment, "", None, guests)
@@ -133,7 +133,12 @@ async def its_rows(made: Artefacts, _asker: Asker) -> Rows:
 STAGES = (
     Stage("imported", ImportedCopy, copy_imported, needs_model=False),
     Stage("setting", Setting, its_setting, needs_model=False),
-    Stage("tables", Tables, tables, counts=lambda value: {"tables": value.schema_sql.upper().count("CREATE TABLE")}),
+    Stage(
+        "tables",
+        RelationalTables,
+        tables,
+        counts=lambda value: {"tables": value.schema_sql.upper().count("CREATE TABLE")},
+    ),
     Stage("schema", Schema, its_schema, needs_model=False),
     Stage("rows", Rows, its_rows, needs_model=False),
 )
@@ -151,7 +156,7 @@ def imported_folder(made: Artefacts) -> Path:
 
 def twin_so_far(made: Artefacts) -> Twin:
     """The twin file without differences."""
-    copy, given = made[ImportedCopy], made[Tables]
+    copy, given = made[ImportedCopy], made[RelationalTables]
     return Twin(
         imported=copy.id,
         source=copy.source,
@@ -172,7 +177,7 @@ def state_text(state: State) -> str:
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
-async def table_findings(answer: Tables, states: dict[str, State], clock: str, guests: Guests) -> list[str]:
+async def table_findings(answer: RelationalTables, states: dict[str, State], clock: str, guests: Guests) -> list[str]:
     """The faults of tables and mapping: every start must load, keep the rules, and come back as it was."""
     image, wrong = await image_of(guests, schema=answer.schema_sql, clock=clock)
     if wrong:
@@ -196,7 +201,7 @@ async def table_findings(answer: Tables, states: dict[str, State], clock: str, g
     return found
 
 
-def _returned(answer: Tables, image: bytes, state: State) -> str:
+def _returned(answer: RelationalTables, image: bytes, state: State) -> str:
     """How the mapped rows differ from the state that they were loaded from."""
     reader = Reader(image, image)
     likeness = Likeness()
