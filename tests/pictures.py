@@ -98,7 +98,10 @@ async def _page_of(opened: Browser, farm: PicturedFarm, picture: Picture) -> byt
         await page.goto(one_time_link(farm.address.url, farm.address.token))
         await page.wait_for_url(f"{farm.address.url}/")
         await page.goto("about:blank")
-    await page.goto(f"{farm.address.url}{farm.pages[picture.url.removeprefix(FARM)]}")
+    address = farm.pages[picture.url.removeprefix(FARM)]
+    await page.goto(f"{farm.address.url}{address}")
+    if address.startswith("/runs/show"):
+        await page.wait_for_selector(".kpi, .beside", timeout=1000 * SECONDS)
     await page.wait_for_timeout(1000)
     devtools = await page.context.new_cdp_session(page)
     options = {"format": "webp", "quality": QUALITY}

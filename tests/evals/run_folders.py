@@ -76,3 +76,10 @@ def write_synthesis(folder: Path, title: str = "Blood bank", reason: str = "no t
     rejection = Rejection(stage="schema", reasons=(reason,), exchanges=(asked,))
     (own / "rejected.json").write_text(rejection.model_dump_json(), encoding="utf-8")
     return folder
+
+
+def write_exchanges(bundle: Path) -> None:
+    """Two exchanges that made a bundle. A run of `write_synthesis` has the words of the first."""
+    known = {"stage": "schema", "prompt": prompt_digest(QUESTION, SCHEMA), "model": "writer", "prompt_tokens": 1000}
+    lost = {"stage": "seed", "prompt": "0" * 64, "model": "writer", "reasons": ["a row has no key"]}
+    (bundle / "exchanges.json").write_text(json.dumps([known, lost]), encoding="utf-8")

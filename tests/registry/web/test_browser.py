@@ -18,7 +18,7 @@ from registry.client import FarmClient
 from registry.farm import Options, running
 from registry.web.live import MOST_WATCHERS
 from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
-from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
+from tests.evals.run_folders import write_evaluation, write_exchanges, write_synthesis, write_training
 from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
 
 pytestmark = [NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="module")]
@@ -81,6 +81,7 @@ async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Stag
     library = tmp_path_factory.mktemp("library")
     await write_bundle(library / "shop", policy="# Rules\n\n1. **Price.** A thing has a price.\n")
     await write_hostile(library / "hostile")
+    write_exchanges(library / "shop")
     runs = tmp_path_factory.mktemp("runs")
     async with in_one_task(library, tmp_path_factory.mktemp("state"), (runs,)) as visitor, chromium() as opened:
         await write_evaluation(visitor.client, runs / "one", "idle", name=HOSTILE)
@@ -136,6 +137,8 @@ def of_one_run(stage: Stage) -> tuple[str, ...]:
         f"{training}/episodes/1",
         f"{synthesis}/blood_bank",
         f"{synthesis}/blood_bank/1",
+        "/environments/shop/exchanges/1",
+        "/environments/shop/exchanges/2",
         both,
     )
 

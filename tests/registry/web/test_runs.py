@@ -14,11 +14,10 @@ import pytest_asyncio
 from registry.web.line_chart import line_chart
 from registry.web.pages.run_questions import RunQuestion, RunReaderProcess
 from servers.errors import InfraError, NotFound
-from synth.llm.writer import prompt_digest
 from synth.pipeline.environment_run import rejection_of
 from synth.runner.exchange_texts import ExchangeTexts
 from tests.bundles import write_bundle
-from tests.evals.run_folders import QUESTION, SCHEMA, write_evaluation, write_synthesis, write_training
+from tests.evals.run_folders import write_evaluation, write_exchanges, write_synthesis, write_training
 from tests.evals.suite_runs import SCENARIOS
 from tests.processes import farm
 from tests.registry.web.browsers import Visitor, in_one_task
@@ -45,13 +44,6 @@ async def visitor(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Vi
         (runs / "broken_log").mkdir()
         (runs / "broken_log" / "metrics.jsonl").write_text("nothing\n")
         yield visitor
-
-
-def write_exchanges(bundle: Path) -> None:
-    """Two exchanges that made a bundle. A run has the words of the first."""
-    known = {"stage": "schema", "prompt": prompt_digest(QUESTION, SCHEMA), "model": "writer", "prompt_tokens": 1000}
-    lost = {"stage": "seed", "prompt": "0" * 64, "model": "writer", "reasons": ["a row has no key"]}
-    (bundle / "exchanges.json").write_text(json.dumps([known, lost]), encoding="utf-8")
 
 
 def write_episodes(run: Path) -> None:
