@@ -6,6 +6,7 @@ from typing import NamedTuple
 from servers.bundle.phrases import HOLE, Speaking
 from synth.backward.bundle_view import BundleView
 from synth.backward.command_sampler import Drawn
+from synth.backward.matters import is_person
 from synth.backward.solution_plan import SolutionPlan
 from synth.phrasing.plain_sentences import Thing, plain_ask
 from synth.phrasing.task_text import (
@@ -64,7 +65,7 @@ class ErrandPhrasing:
         spoken |= {name: derived.words for name, derived in drawn.derived.items()}
         phrases, clock = self._setting.phrases, self._setting.clock
         values = TemplateValues(words_of(drawn.arguments, spoken, clock=clock, phrases=phrases), drawn.arguments)
-        things = {name: Thing(singular(place[0]), _is_person(world, place)) for name, place in drawn.places.items()}
+        things = {name: Thing(singular(place[0]), is_person(world, place)) for name, place in drawn.places.items()}
         tool = self._setting.tools[drawn.tool]
         clause = plain_ask(tool, values, things) if template is None else filled(template, values)
         if clause is None:
@@ -104,13 +105,6 @@ class ErrandPhrasing:
             return None
         fresh = [ask for ask in asks if ask not in self._used]
         return self._random.choice(fresh or list(asks))
-
-
-def _is_person(world: RowRelations, place: Place) -> bool:
-    """True if a row describes a person: it has a name, and contact data or a date of birth."""
-    columns = world.rows.get(place, {}).keys()
-    named = any(name in columns for name in ("name", "full_name", "first_name"))
-    return named and any(part in column for column in columns for part in ("email", "phone", "birth", "born"))
 
 
 def _exact(drawn: Drawn) -> set[str]:

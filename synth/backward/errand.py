@@ -13,6 +13,7 @@ from servers.worker.instance import CallOutcome
 from synth.backward.bundle_view import BundleView, standing
 from synth.backward.command_phrasing import ErrandPhrasing
 from synth.backward.command_sampler import CommandSampler, Drawn
+from synth.backward.matters import are_one_matter
 from synth.backward.profile import Wish
 from synth.backward.solution_plan import SolutionPlan
 from synth.backward.usage_counts import UsageCounts
@@ -48,6 +49,13 @@ class Command:
     def own_places(self, person: Place | None) -> set[Place]:
         """The rows that it names, except the person."""
         return set(self.drawn.places.values()) - {person}
+
+    def rows(self) -> set[Place]:
+        """The rows that it names or makes."""
+        made = {
+            (change.table, next(iter(change.key.values()))) for change in self.changes if change.operation == "insert"
+        }
+        return set(self.drawn.places.values()) | made
 
 
 class Errand:
@@ -245,19 +253,11 @@ class Errand:
         return True
 
     def _hangs_together(self, drawn: Drawn) -> bool:
-        """True if a command belongs to the same matter: it shares a row with an earlier one, or follows from it.
-
-        The matters of one person are one matter.
-        """
+        """True if a command belongs to the same matter as an earlier one. The matters of one person are one matter."""
         if self.person is not None or not self.commands:
             return True
-        mine = self.about(drawn)
-        return any(
-            mine & (self.about(one.drawn) | self.plan.made)
-            or drawn.tool == one.drawn.tool
-            or self._follows(one.drawn.tool, drawn.tool)
-            for one in self.commands
-        )
+        mine = set(drawn.places.values())
+        return any(are_one_matter(self.world, mine, one.rows()) for one in self.commands)
 
     def about(self, drawn: Drawn) -> set[Place]:
         """The rows of a command, and the rows that these belong to."""

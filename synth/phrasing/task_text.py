@@ -40,13 +40,20 @@ ANY_NOT_POSSIBLE = (
         " and tell me what stands in the way, with any date or amount",
     ),
 )
-REPORTS = (
+EARLIER_REPORTS = (
     "Write back what went through; where something didn't, give me the reason with its dates or amounts.",
     "Send me a short account afterwards, with the dates and amounts behind anything that did not work out.",
     "I'll pass on how it went, so tell me what was done and, for anything that wasn't, the date or amount behind it.",
     "Let me know what came of it. For whatever stays undone I need the reason, with dates or amounts.",
 )
-"""The question for the outcome. Tasks in which nothing is refused use it too, so it tells nothing."""
+"""Formulas of earlier tasks. Nobody speaks so, and every agent reads anyway that a reason has its date or amount."""
+REPORTS = (
+    "Let me know if anything doesn't work, and why.",
+    "If something doesn't go through, tell me why.",
+    "Let me know how it went, and why if something didn't work.",
+    "Tell me if there is a hitch anywhere, and why.",
+)
+"""The question for the outcome. As many tasks in which nothing is refused have it, so it tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def without_question(task: str) -> str:
     """The task without the question for a reason."""
     for _, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
         task = task.replace(why, "")
-    for report in REPORTS:
+    for report in (*REPORTS, *EARLIER_REPORTS):
         task = task.replace(f" {report}", "")
     return task
 
@@ -130,7 +137,7 @@ def without_refusal_words(task: str) -> str:
     """The task without the words for parts that cannot be done, and without the question for the outcome."""
     for begin, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
         task = task.replace(f"{begin}{why}.", "").replace(f"{begin}.", "").replace(begin, "")
-    for report in REPORTS:
+    for report in (*REPORTS, *EARLIER_REPORTS):
         task = task.replace(report, "")
     return task
 

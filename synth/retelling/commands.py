@@ -50,6 +50,7 @@ def retell(
     at_once: Annotated[int, typer.Option(min=1, help="Requests at once.")] = 4,
     seconds: AnswerSeconds = 600,
     again: Annotated[bool, typer.Option("--again", help="Another chance for what was refused twice.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Also what was retold before, from its first wording.")] = False,
 ) -> None:
     """Have walks told again as a person would write them. A run that was stopped goes on with the same command."""
     if scenario and len(bundles) > 1:
@@ -72,7 +73,9 @@ def retell(
             seconds=seconds,
         )
         try:
-            outcomes.append(asyncio.run(_retold(folder, plan, api_key, batch, scenario or [], most, again=again)))
+            outcomes.append(
+                asyncio.run(_retold(folder, plan, api_key, batch, scenario or [], most, again=again, anew=anew))
+            )
             _show(outcomes[-1])
         except Waiting as error:
             waits = True
@@ -82,7 +85,7 @@ def retell(
 
 
 async def _retold(
-    folder: Path, plan: RunPlan, key: str, batch: int, only: list[str], most: int | None, *, again: bool
+    folder: Path, plan: RunPlan, key: str, batch: int, only: list[str], most: int | None, *, again: bool, anew: bool
 ) -> "RetellOutcome":
     from synth.play.playground import Playground
     from synth.retelling.retell_run import Retelling
@@ -99,7 +102,7 @@ async def _retold(
             err.print(f"the endpoint: {trouble}")
 
         async with writer_for(plan, run, key, on_retry=on_retry) as writing, Playground(folder) as stage:
-            retelling = Retelling(stage, plan.out, writing, batch=batch, again=again, on_task=on_task)
+            retelling = Retelling(stage, plan.out, writing, batch=batch, again=again, anew=anew, on_task=on_task)
             return await retelling.run(only, most)
 
 

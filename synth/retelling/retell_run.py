@@ -34,20 +34,16 @@ SECOND = Prompt.load(Path(__file__).with_name("retell_again.md"))
 SOURCE = "made of calls by a program, told by a writer"
 NOT_WALKS = ("conversation", "recipe")
 REPORTS_OF_FOUR = 1
-"""Of four tasks whose answer is judged and in which nothing needs a reason, those that ask for the outcome too."""
-FORWARDED = "a forwarded wish: somebody asked me, I pass it on in my words"
-"""A manner in which nobody speaks for themselves."""
+"""Of four tasks whose answer is judged and in which nothing needs a reason, those that ask for one all the same."""
 MANNERS = (
-    "curt: two or three short lines, no greeting",
+    "short, two or three sentences, no greeting",
     "friendly and a little chatty, with why it comes up now",
-    "in a hurry, typed between two things; small slips of style are fine",
+    "in a hurry, typed between two things",
     "polite and complete, like a letter",
-    "a list with a line or two around it",
-    "thinking aloud: begins with what happened, comes to the point later",
+    "begins with what happened, comes to the point in the second sentence",
     "matter-of-fact, one paragraph, the reason in half a sentence",
-    FORWARDED,
-    "dry humour, brief",
     "warm, to somebody one knows well",
+    "plain, a colleague at work",
 )
 
 
@@ -62,6 +58,12 @@ class RetoldBatch(Record):
     """The answer to one request: a text for each task."""
 
     retold: tuple[RetoldText, ...]
+
+
+class ToldAnew(Record):
+    """The tasks that a run has told again although they had been retold before."""
+
+    names: tuple[str, ...] = ()
 
 
 class RefusedTwice(Record):
@@ -103,6 +105,8 @@ class Retelling:
     writer: Writer
     batch: int = 10
     again: bool = False
+    anew: bool = False
+    """True if what was retold before is retold too, from its first wording."""
     on_task: Callable[[RetellOutcome], None] = lambda _: None
 
     async def run(self, only: Sequence[str] = (), most: int | None = None) -> RetellOutcome:
@@ -119,22 +123,25 @@ class Retelling:
         outcome.wanted = len(every)
         gate: Gate | None = None
         chunks: list[list[_Task]] = []
+        anew = set(self._told_anew().names)
         for number, scenario in enumerate(every):
             if number % self.batch == 0:
                 chunks.append([])
-            if scenario.provenance is not None and scenario.provenance.first_wording is not None:
+            first = scenario.provenance.first_wording if scenario.provenance else None
+            if first is not None and (not self.anew or scenario.id in anew):
                 outcome.there += 1
             elif scenario.id in given_up:
                 outcome.refused[scenario.id] = given_up[scenario.id]
             else:
-                reference = await played(self.bundle, scenario)
+                as_first = scenario.model_copy(update={"task": first}) if first is not None else scenario
+                reference = await played(self.bundle, as_first)
                 await reference.close()
                 gate = gate or self._gate(reference)
                 told = _original(reference)
                 if told is None:
                     outcome.left_out.append(scenario.id)
                 else:
-                    chunks[-1].append(_Task(scenario, told))
+                    chunks[-1].append(_Task(as_first, told))
         self.on_task(outcome)
         if gate is not None:
             refused = await gather_all(self._asked(one, gate, FIRST, outcome) for one in chunks if one)
@@ -188,6 +195,7 @@ class Retelling:
                 scenario, reasons = await self._judged(task, texts.get(name, ""), gate, messages)
                 if scenario is not None:
                     self._write(scenario)
+                    self._keep_anew(name)
                     del left[name]
                     outcome.accepted.append(name)
                     self.on_task(outcome)
@@ -251,6 +259,18 @@ class Retelling:
                 continue
             provenance = scenario.provenance.model_copy(update={"model": ", ".join(sorted(models)) or None})
             write_scenario(self.bundle.folder, scenario.model_copy(update={"provenance": provenance}))
+
+    def _told_anew(self) -> ToldAnew:
+        try:
+            return ToldAnew.model_validate_json(bytes_named(self.work / "anew.json"))
+        except (OSError, ValueError):
+            return ToldAnew()
+
+    def _keep_anew(self, name: str) -> None:
+        if self.anew:
+            self.work.mkdir(parents=True, exist_ok=True)
+            told = ToldAnew(names=(*self._told_anew().names, name))
+            write_whole(self.work / "anew.json", told.model_dump_json() + "\n")
 
     @property
     def _file(self) -> Path:
@@ -327,8 +347,7 @@ def _number(name: str) -> int:
 def _listed(task: _Task) -> str:
     """A task as its writer reads it."""
     scenario, told = task.scenario, task.told
-    manners = [one for one in MANNERS if one != FORWARDED or "self" not in scenario.tags]
-    manner = manners[_number(f"{scenario.id}{scenario.title}") % len(manners)]
+    manner = MANNERS[_number(f"{scenario.id}{scenario.title}") % len(MANNERS)]
     lines = [f"## {scenario.id}", f"Manner: {manner}.", f"It begins: {told.parts.opening or '(nothing)'}"]
     for number, part in enumerate(told.parts.parts, start=1):
         asks = {"order": "", "question": "asks to be told ", "report": "asks to "}[part.kind]

@@ -61,7 +61,16 @@ SLIP = re.compile(r"\b(?!that )(\w+) \1\b|_{2,}|[{}]")
 REASON = re.compile(
     r"\b(?:why|reasons?|what (?:stood|stands|got|was) in the way|what stopped|because of what)\b", re.IGNORECASE
 )
-FIGURES = re.compile(r"\b(?:dates?|days?|times?|hours?|amounts?|figures?|sums?|numbers?)\b", re.IGNORECASE)
+FIGURES = re.compile(r"\b(?:dates?|times?|hours?|amounts?|figures?|sums?|numbers?)\b", re.IGNORECASE)
+"""The formula that nobody speaks: every agent reads anyway what belongs to a reason."""
+LISTED = re.compile(r"^\s*(?:[-*•◦]|\[.?\]|\d{1,2}[.)])\s", re.MULTILINE)
+LABEL = re.compile(r":\s")
+MOST_LABELS = 1
+MOST_TIMES = 2
+"""How often a text may have a whole name."""
+WRITES = r"\b{0} (?:here|speaking|writing)\b|\b(?:this is|i m|my name is) {0}\b"
+DECIDER = re.compile(r"_by$|^(?:handler|manager|staff)_id$")
+"""Arguments that name who decides, who may then be the one who writes."""
 UP = re.compile(r"\b(?:more|up|add(?:ed|itional)?|extra|plus|higher|over|increase|found|raise)\b|\+", re.IGNORECASE)
 DOWN = re.compile(
     r"\b(?:fewer|less|down|minus|lower|short|missing|take off|off|decrease|reduce|lost|gone|out)\b|[-−]\d",
@@ -106,9 +115,15 @@ class Gate:
         segments, faults = marked(text, len(told.parts.parts))
         if faults:
             return faults
-        found = [*self._of_form(told, text), *self._of_whole(told, unmarked(text))]
         order = sorted(segments, key=lambda number: segments[number][0])
-        found += _of_begin(told, text[: segments[order[0]][0]] if order else text)
+        begin = text[: segments[order[0]][0]] if order else text
+        reports = [segments[number][1] for number in order if told.parts.parts[number - 1].kind == "report"]
+        found = [
+            *self._of_form(told, text),
+            *self._of_style(unmarked(text)),
+            *self._of_whole(told, unmarked(text), begin, reports),
+        ]
+        found += _of_begin(told, begin)
         for at, number in enumerate(order):
             part = told.parts.parts[number - 1]
             before = told.parts.parts[order[at - 1] - 1] if at else None
@@ -116,10 +131,11 @@ class Gate:
             if part.kind == "report":
                 found += _of_report(number, words)
                 continue
-            found += [f"part {number}: {why}" for why in self._of_values(told, part, before, words)]
+            earlier = [told.parts.parts[other - 1] for other in order[:at]]
+            found += [f"part {number}: {why}" for why in self._of_values(told, part, earlier, words, begin)]
             found += [f"part {number}: {why}" for why in _of_conditions(part, words)]
             if part.kind == "order":
-                found += [f"part {number}: {why}" for why in self._of_order(told, part, before, words)]
+                found += [f"part {number}: {why}" for why in self._of_order(told, part, before, words, begin)]
             late = [other for other in told.after.get(number, ()) if order.index(other) > at]
             found += [f"part {number} follows from part {other}: tell it after that" for other in late]
         return list(dict.fromkeys(found))[:MOST_FINDINGS]
@@ -143,11 +159,32 @@ class Gate:
             if key not in told.task:
                 yield f"gives the key {key}, which no person knows"
 
-    def _of_whole(self, told: Original, text: str) -> Iterator[str]:
-        for found in TELLTALE.finditer(text):
+    def _of_style(self, text: str) -> Iterator[str]:
+        """What no person writes: lists, labels, the same whole name over and over."""
+        if LISTED.search(text):
+            yield "it is a list; write sentences"
+        if len(LABEL.findall(QUOTED.sub(" ", text))) > MOST_LABELS:
+            yield "“label: order” is how forms are filled in; write sentences"
+        whole = f" {plain(text)} "
+        for name in sorted(self.names.within(text)):
+            count = whole.count(f" {name} ")
+            if " " in name and count > max(MOST_TIMES, len(self._alike(name, text))):
+                yield f"“{name}” stands {count} times; name it once and say he, she or it then"
+
+    def _alike(self, name: str, text: str) -> set[str]:
+        """The names of a text that stand in the same tables as one."""
+        return {other for other in self.names.within(text) if self.names.tables[other] & self.names.tables[name]}
+
+    def _of_whole(self, told: Original, text: str, begin: str, reports: list[str]) -> Iterator[str]:
+        without = text
+        for words in reports:
+            without = without.replace(unmarked(words), "")
+        for found in TELLTALE.finditer(without):
             if found[0].lower() not in " ".join(part.words for part in told.parts.parts).lower():
                 yield f"“{found[0]}” speaks of what may not be possible; leave that out"
-        yield from self._of_opening(told, text)
+        deciders = {name for part in told.parts.parts for name in self._deciders(told, part)}
+        if not deciders & self.names.within(begin):
+            yield from self._of_opening(told, text)
         there = f" {plain(told.task)} "
         for word in dict.fromkeys(capitals(text)):
             if f" {plain(word)} " not in there and f" {plain(word).removesuffix('s')} " not in there:
@@ -161,8 +198,10 @@ class Gate:
         for name in self.names.within(told.parts.opening):
             if f" {name} " not in f" {plain(text)} ":
                 yield f"nobody is called “{name}” any more, as the task begins"
+        described = self.environment.description
+        own = f" {plain(f'{described.title} {described.description}')} "
         for word in capitals(told.parts.opening):
-            if f" {plain(word)} " not in f" {plain(text)} ":
+            if f" {plain(word)} " not in f" {plain(text)} " and f" {plain(word)} " not in own:
                 yield f"“{word}”, with whom the task begins, is left out"
 
     def _of_told(self, told: Original, text: str) -> Iterator[str]:
@@ -173,8 +212,26 @@ class Gate:
         if not told.is_judged and asks(text) and not asks(told.task):
             yield "it asks to be told something (“tell”, “let me know”, a question), and the task does not"
 
-    def _of_values(self, told: Original, part: TaskPart, before: TaskPart | None, words: str) -> Iterator[str]:
+    def _deciders(self, told: Original, part: TaskPart) -> set[str]:
+        """The names of those who decide a part. One of them may be the person who writes."""
+        found: set[str] = set()
+        for argument, value in told.arguments.get(part.call, {}).items():
+            if DECIDER.search(argument) and isinstance(value, str):
+                rows = [self.rows.row(table, value) or {} for table in self.rows.tables_of.get(value, ())]
+                texts = {plain(text) for row in rows for text in row.values() if isinstance(text, str)}
+                found |= texts & self.names.tables.keys()
+        return found
+
+    def _writers(self, begin: str) -> set[str]:
+        """The names by which a text's writer introduces herself."""
+        text = plain(begin)
+        return {name for name in self.names.within(begin) if re.search(WRITES.format(re.escape(name)), text)}
+
+    def _of_values(
+        self, told: Original, part: TaskPart, parts: list[TaskPart], words: str, begin: str
+    ) -> Iterator[str]:
         """The values of a part are told in it. One of the part before may be left out if it is told there."""
+        before = parts[-1] if parts else None
         earlier = before.words if before else told.parts.opening
         yield from _of_quotes(part, earlier, words)
         wanted, there = values(part.words, told.clock), values(words, told.clock)
@@ -190,28 +247,51 @@ class Gate:
             theirs = [one for one in there if one.type == kind]
             if len(mine) == len(theirs) > 1 and not all(map(are_same, mine, theirs)):
                 yield "tell its values in this order: " + ", ".join(as_written(one, part.words) for one in mine)
-        yield from self._of_names(part, earlier, words)
+        spoken = self._deciders(told, part) & self.names.within(begin)
+        is_hers = self._writers(begin) <= spoken | self.names.within(told.parts.opening)
+        heard = f"{told.parts.opening} {begin if is_hers else ''}"
+        nearest, *others = (*(one.words for one in reversed(parts)), heard)
+        yield from self._of_names(part, nearest, words, spoken, others)
 
-    def _of_names(self, part: TaskPart, earlier: str, words: str) -> Iterator[str]:
+    def _of_names(
+        self, part: TaskPart, earlier: str, words: str, spoken_before: set[str], long_before: list[str]
+    ) -> Iterator[str]:
+        """Each name of a part stands in it, or in what was said just before where no other could be meant.
+
+        A name that was told once may come again as its last word. Who decides may have begun the text.
+        """
         mine, known = self.names.within(part.words), self.names.within(earlier)
         there = f" {plain(words)} "
+        told_before = {name for text in (earlier, *long_before) for name in self.names.within(text)} | spoken_before
         for name in sorted(mine):
-            if f" {name} " in there:
+            last = name.split(" ")[-1]
+            alike = {other for other in told_before | mine if last in other.split(" ")}
+            is_known = name in told_before and alike == {name} and f" {last} " in there
+            if f" {name} " in there or name in spoken_before or is_known:
                 continue
-            rivals = {other for other in known - mine if self.names.tables[other] & self.names.tables[name]}
-            if name not in known:
+            others = (told_before if part.kind == "question" else known) - mine - spoken_before
+            rivals = {other for other in others if self.names.tables[other] & self.names.tables[name]}
+            if name not in (told_before if part.kind == "question" else known):
                 yield f"“{name}” is missing"
             elif rivals:
                 yield f"“{name}” is missing, and “{min(rivals)}” could be meant"
-        spoken = {plain(word) for word in capitals(f"x {earlier}")}
+        heard = (earlier, *spoken_before, *(long_before if part.kind == "question" else ()))
+        spoken = {plain(word) for text in heard for word in capitals(f"x {text}")}
+        again = [f" {name} " for name in mine & told_before]
         for word in capitals(f"x {part.words}" if part.words[:1].islower() else part.words):
-            if f" {plain(word)} " not in there and plain(word) not in spoken:
+            is_spoken = plain(word) in spoken or any(f" {plain(word)} " in name for name in again)
+            if f" {plain(word)} " not in there and not is_spoken:
                 yield f"“{word}” is missing"
 
-    def _of_order(self, told: Original, part: TaskPart, before: TaskPart | None, words: str) -> Iterator[str]:
+    def _of_order(
+        self, told: Original, part: TaskPart, before: TaskPart | None, words: str, begin: str
+    ) -> Iterator[str]:
         there = _stems(words)
+        writers = self._deciders(told, part) & self.names.within(begin)
         for clause in re.split(r"[,;:(]|\band\b", re.sub(r"[“\"][^”\"]*[”\"]", " ", part.words)):
             stems = _stems(clause)
+            if writers & self.names.within(clause):
+                continue
             if len(stems) > 1 and not stems & there and not (before and stems <= _stems(before.words)):
                 yield f"nothing is left of “{clause.strip()}”"
         own = self._words_of(part)
@@ -289,8 +369,10 @@ def _of_begin(told: Original, words: str) -> Iterator[str]:
 
 
 def _of_report(number: int, words: str) -> Iterator[str]:
-    if not REASON.search(words) or not FIGURES.search(words):
-        yield f"part {number}: ask for the reason of what is not done, with the date, time or amount behind it"
+    if not REASON.search(words):
+        yield f"part {number}: ask why something was not done"
+    elif found := FIGURES.search(words):
+        yield f"part {number}: leave out “{found[0]}”: ask for the reason as people do (“and why”)"
 
 
 def _of_conditions(part: TaskPart, words: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ GLUE = re.compile(
 )
 SHORTEST = 12
 """The shortest text that can be a part: what is shorter stands between parts."""
-REPORT = "say what became of each part, and for anything not done exactly why, with the date, time or amount behind it"
+REPORT = "hear if anything is not done, and why"
 
 
 class TaskPart(NamedTuple):

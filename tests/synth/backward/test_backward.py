@@ -20,6 +20,8 @@ from tests.library import of_each_environment
 from tests.processes import farm
 
 READS = TOOLS[: TOOLS.index("def make")]
+FEWEST_WALKS = 8
+"""Walks of an environment. Those that were no person's one matter were dropped on 27 November 2026."""
 SIZES = ", ".join(str(size) for size in range(101, 141))
 SIZED = READS.replace("made_at FROM", f"'{SIZES}' AS sizes FROM")
 """Whoever tells all that a look-up shows tells more numbers than a person would."""
@@ -233,7 +235,7 @@ def test_a_task_is_in_a_persons_words(name: str) -> None:
 @of_each_environment()
 def test_the_made_scenarios_of_the_library_are_different_tasks(name: str) -> None:
     tasks = [scenario.task for scenario in of_the_library(name)]
-    assert len(tasks) == len(set(tasks)) >= 50
+    assert len(tasks) == len(set(tasks)) >= FEWEST_WALKS
 
 
 async def test_the_old_name_of_the_commands_works_and_says_the_new_one(tmp_path: Path) -> None:

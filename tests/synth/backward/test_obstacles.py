@@ -17,7 +17,7 @@ from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.certify.certifier import examine
 from synth.phrasing.task_text import REPORTS, without_question
 from synth.play.playground import Playground
-from tests.bundles import write_bundle
+from tests.bundles import write, write_bundle
 
 CLOCK = "2026-03-16 09:00:00"
 SCHEMA = """
@@ -207,6 +207,7 @@ async def test_of_the_clocks_own_day_the_time_must_be_told(tmp_path: Path, answe
 async def made(folder: Path, check: str) -> Scenario:
     """The first scenario of two commands in which something is refused."""
     bundle = await write_bundle(folder / "tower", tools=refusing(check), schema=SCHEMA, seed=SEED, scenarios=())
+    write(bundle, {"phrases.json": '{"chains": [["paint", "ring"]]}'})
     async with Playground(bundle) as stage:
         shelf = Shelf(bundle / "scenarios.jsonl", stage)
         await make_backward(

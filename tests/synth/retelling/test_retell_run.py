@@ -22,16 +22,14 @@ from synth.play.playground import Playground
 from synth.retelling.retell_run import Retelling
 from tests.processes import farm
 
-NAMES = ("back1_0004", "back1_0006", "back1_0010")
+NAMES = ("back1_0006", "back1_0010", "back1_0020")
 TEXTS = {
-    "back1_0004": (
-        "Ines from the shop floor, with a full morning. [2]20 chains were delivered, put them on their shelf, "
-        "[5]and tell me how many chains we have now. [1]Send 8 wheels to Vigo. [3]Call back the parcel of nails for "
-        "Turin [4]and have the parcel of pipes for Zagreb called back too. [6]Write how each went, and the exact "
-        "reason for anything not done, with its date, time or amount."
-    ),
     "back1_0006": "Marta at the order desk. The site rang. [1]Cork needs 8 hammers in one parcel; send them.",
     "back1_0010": "Tom from sales here: wrong customer, sorry. [1]Have the parcel of valves for Riga called back.",
+    "back1_0020": (
+        "Ines from the shop floor, with a small box. [1]10 keys have been delivered, put them on their shelf. [2]How "
+        "many keys do we have now? [3]Let me know if anything doesn't work, and why."
+    ),
 }
 
 
@@ -154,6 +152,21 @@ async def test_a_run_that_was_stopped_goes_on_and_keeps_what_it_had(bundle: Path
         rest = ScriptedWriter()
         outcome = await Retelling(stage, tmp_path / "work", rest, batch=1).run()
     assert (len(rest.asked), outcome.there, len(outcome.accepted)) == (1, 2, 1)
+
+
+async def test_what_was_retold_is_told_anew_from_its_first_wording_once(bundle: Path, tmp_path: Path) -> None:
+    first = there(bundle)
+    async with Playground(bundle) as stage:
+        await Retelling(stage, tmp_path / "work", ScriptedWriter()).run()
+        writer = ScriptedWriter()
+        outcome = await Retelling(stage, tmp_path / "anew", writer, anew=True).run()
+        assert (sorted(outcome.accepted), outcome.there) == (list(NAMES), 0)
+        assert "It begins: A note from Ines from the shop floor." in writer.asked[0]
+        for name, one in there(bundle).items():
+            assert one.provenance is not None
+            assert one.provenance.first_wording == first[name].task
+        again = await Retelling(stage, tmp_path / "anew", ScriptedWriter(), anew=True).run()
+    assert (again.accepted, again.there) == ([], 3)
 
 
 async def test_the_command_replays_a_recording_and_tells_what_came_of_it(bundle: Path, tmp_path: Path) -> None:

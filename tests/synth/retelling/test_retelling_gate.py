@@ -123,6 +123,16 @@ def test_a_shared_name_may_be_left_out_unless_another_could_be_meant(gate: Gate)
     assert any("“samir patel” is missing, and “ada lind” could be meant" in one for one in found)
 
 
+def test_who_was_named_in_the_beginning_may_be_he_or_she_in_the_first_part(gate: Gate) -> None:
+    part = TaskPart("order", "waive the fine of Samir Patel", "waive_fine", 1)
+    text = "Samir Patel was in hospital when it was due. [1]Please waive his fine."
+    assert gate.findings(original((part,), {}), text) == []
+    found = gate.findings(
+        original((part,), {}, opening="Ada Lind here."), text.replace("Samir", "Ada Lind here. Samir")
+    )
+    assert any("“samir patel” is missing, and “ada lind” could be meant" in one for one in found), found
+
+
 def test_a_task_that_asks_nothing_stays_so(gate: Gate) -> None:
     order = TaskPart("order", "renew the loan of Kindred", "renew_loan", 1)
     told = original((order,), {}, is_judged=False)
@@ -130,13 +140,45 @@ def test_a_task_that_asks_nothing_stays_so(gate: Gate) -> None:
     assert any("it asks to be told something" in one for one in found)
 
 
-def test_a_report_asks_for_the_reason_with_its_figures(gate: Gate) -> None:
+def test_a_report_asks_why_in_a_persons_words(gate: Gate) -> None:
     order = TaskPart("order", "renew the loan of Kindred", "renew_loan", 1)
     told = original((order, TaskPart("report", "say what became of each part")), {})
     text = "The week is short. [1]Renew the loan of Kindred. [2]Write back how it went."
-    assert any("ask for the reason" in one for one in gate.findings(told, text))
-    better = text.replace("how it went", "how it went, and the reason with its date or amount where it did not")
+    assert any("ask why something was not done" in one for one in gate.findings(told, text))
+    formula = text.replace("how it went", "how it went, and the reason with its date or amount where it did not")
+    assert any("leave out “date”" in one for one in gate.findings(told, formula))
+    better = text.replace("Write back how it went", "Let me know if anything doesn't work, and why")
     assert gate.findings(told, better) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Two for today:\n- [1]renew the loan of Samir Patel\n- [2]waive the fine", "it is a list"),
+        ("Today's: [1]Loan of Samir Patel: renew it. [2]Fine of it: waive.", "“label: order”"),
+        (
+            "Samir Patel rang. [1]Renew the loan of Samir Patel. [2]Waive the fine of Samir Patel.",
+            "“samir patel” stands 3 times",
+        ),
+    ],
+)
+def test_forms_lists_and_names_over_and_over_are_no_persons_words(gate: Gate, text: str, why: str) -> None:
+    first = TaskPart("order", "renew the loan of Samir Patel", "renew_loan", 1)
+    second = TaskPart("order", "waive the fine of Samir Patel", "waive_fine", 2)
+    found = gate.findings(original((first, second), {}), text)
+    assert any(why in one for one in found), found
+
+
+def test_who_decides_may_be_the_one_who_writes(environment: Environment) -> None:
+    known = rows()
+    known.rows, known.tables_of = {"staff": []}, {"stf_lind": ["staff"]}
+    known.row = lambda table, key: {"id": key, "name": "Ada Lind"}
+    gate = Gate(environment, phrases_if_readable(environment), known, RowNames(NAMES))
+    part = TaskPart("order", "waive the fine of Samir Patel, as Ada Lind has decided", "waive_fine", 1)
+    text = "Ada Lind here, it was our mistake. [1]Please waive the fine of Samir Patel, I've decided it."
+    assert gate.findings(original((part,), {1: {"waived_by": "stf_lind"}}, opening="The desk here."), text) == []
+    found = gate.findings(original((part,), {1: {"fine_id": "stf_lind"}}, opening="The desk here."), text)
+    assert any("“ada lind” is missing" in one for one in found), found
 
 
 def test_the_parts_of_a_walk_are_what_it_orders_and_asks(environment: Environment) -> None:
