@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple, TypeAlias
 
 from servers.limits.json_size import key_twice_in
-from servers.text.json_values import is_list, is_object
+from servers.text.json_values import is_deeper, is_list, is_object
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -17,6 +17,8 @@ MessageId: TypeAlias = int | str | None
 
 EDGE = 4096
 """Bytes at each end of an unread message in which its id is searched for: SDKs write it first or last."""
+DEEPEST = 500
+"""Levels of a message. Pythons differ in how many they read."""
 TEXT = rb'"(?:[^"\\]|\\.)*"'
 ID = rb'"id"\s*:\s*(-?\d{1,19}|%b)\s*' % TEXT
 ID_FIRST = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*%b\s*,\s*){0,2}%b[,}]' % (TEXT, ID))
@@ -35,6 +37,8 @@ def problem_of(text: bytes) -> MessageProblem | None:
     """The fault of a message. None if it is valid JSON-RPC, whatever it requests."""
     try:
         message: Any = json.loads(text)
+        if is_deeper(message, text.decode(errors="replace"), DEEPEST):
+            raise RecursionError
     except json.JSONDecodeError as error:
         return MessageProblem(None, PARSE_ERROR, _unread(error))
     except (ValueError, RecursionError) as error:

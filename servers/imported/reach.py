@@ -10,7 +10,10 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 ON_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"})
-LOADS = frozenset({"LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME"})
+LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME", "LOAD_FROM_DICT_OR", "STORE_FAST_LOAD_FAST")
+"""How codes that load a variable begin. From Python 3.13 on some load two of them."""
+ANNOTATE = "__annotate_func__"
+"""What makes the annotations of a class, from Python 3.14 on. No call comes to it."""
 TELLING = frozenset({"eval", "exec", "globals", "locals", "super"})
 """Names by which code comes to what it does not name."""
 
@@ -57,7 +60,7 @@ def _names(function: FunctionType, classes: list[type[Any]]) -> frozenset[str] |
 
 
 def _is_special(name: str) -> bool:
-    return name.startswith("__") and name != "__init__"
+    return name.startswith("__") and name not in ("__init__", ANNOTATE)
 
 
 def _functions(part: object) -> list[FunctionType]:
@@ -81,7 +84,10 @@ def _hands_on(code: CodeType, outer: CodeType) -> bool:
     if not outer.co_argcount:
         return False
     own = outer.co_varnames[0]
-    return any(
-        step.opname in LOADS and step.argval == own and after.opname not in ON_ATTRIBUTES
-        for step, after in pairwise(dis.get_instructions(code))
-    )
+    for step, after in pairwise(dis.get_instructions(code)):
+        if step.opname.startswith(LOADS):
+            loaded: Any = step.argval
+            *others, last = cast("tuple[str, ...]", loaded if isinstance(loaded, tuple) else (loaded,))
+            if own in others or (last == own and after.opname not in ON_ATTRIBUTES):
+                return True
+    return False

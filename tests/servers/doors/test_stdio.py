@@ -135,6 +135,11 @@ ODD_LINES: dict[str, tuple[bytes, Any, int]] = {
         22,
         PARSE_ERROR,
     ),
+    "a call 501 deep": (
+        b'{"jsonrpc": "2.0", "id": 23, "method": "tools/call", "params": %b}' % (b"[" * 500 + b"]" * 500),
+        23,
+        PARSE_ERROR,
+    ),
     "id null": (request(None, "tools/list"), None, INVALID_REQUEST),
     "id 1.5": (request(1.5, "tools/list"), None, INVALID_REQUEST),
     "id true": (request(True, "tools/list"), None, INVALID_REQUEST),

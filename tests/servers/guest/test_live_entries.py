@@ -230,6 +230,34 @@ def test_a_container_that_no_call_may_touch_is_not_asked() -> None:
     assert reached(Shelf, (), "own") is None
 
 
+def test_an_object_that_is_handed_on_may_be_touched_anywhere() -> None:
+    """However a Python loads it: alone, with another variable, or after it has stored one."""
+
+    class Handing:
+        log: list[Any]
+
+        def alone(self) -> Any:
+            return repr(self)
+
+        def first(self, key: str) -> Any:
+            return self, key
+
+        def second(self, key: str) -> Any:
+            return key, self
+
+        def after_another(self, key: str) -> Any:
+            other = key.upper()
+            return self if other else None
+
+        def by_attributes(self, key: str) -> Any:
+            other = key.upper()
+            self.log = [key, self.log, other]
+
+    handing = {name for name in vars(Handing) if not name.startswith("_") and reached(Handing, (), name) is None}
+    assert handing == {"alone", "first", "second", "after_another"}
+    assert reached(Handing, (), "by_attributes") == {"upper", "log"}
+
+
 def test_what_an_object_shares_is_told_of_its_values() -> None:
     rows = Rows()
     live = LiveObject.of(read(Database(rows.connection, now="2026-01-01 00:00:00", id_seed="x")))
