@@ -103,6 +103,11 @@ def make_with_models(
     path = to or folder / "scenarios.jsonl"
     _require_writable(path, to)
     outcome = asyncio.run(_with_models(folder, path, plan, options, n=n, again=again, key=key))
+    if not outcome.ends:
+        left = ", or no scenario is left that could become a conversation" if options.user else ""
+        there = f"Nothing was tried: of this kind {path} has the {n} that --n asks for{left}"
+        out.print(f"{there}; --n is the number in the end, those that are there included.", soft_wrap=True)
+        return
     _show_outcome(outcome, "conversations" if options.user else "proposed scenarios")
     if outcome.count("stopped") + outcome.count("failed"):
         raise typer.Exit(1)

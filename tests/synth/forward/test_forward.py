@@ -116,8 +116,10 @@ async def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_twice(bundle:
     assert done.code == 0, done.err
     assert (rest.count("Proposals"), rest.count("Checks")) == (0, 0)
     again = RecordedModel()
-    assert (await made(bundle.parent, again)).code == 0
-    assert again.asked == []
+    done = await made(bundle.parent, again)
+    assert (done.code, again.asked) == (0, [])
+    assert done.out.startswith("Nothing was tried: of this kind ")
+    assert "scenarios.jsonl has the 1 that --n asks for; " in done.out
     assert list(scenarios(bundle)) == [NAME]
 
 
