@@ -19,7 +19,7 @@ from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
 from servers.files.trouble import trouble
 from servers.gate.parser import LARGEST_SOURCE
-from servers.limits.json_size import refuse_odd_numbers
+from servers.limits.json_size import refuse_key_twice, refuse_odd_numbers
 from servers.validation import first_problem
 
 T = TypeVar("T")
@@ -82,7 +82,8 @@ class BundleFolder:
         """The text of a file.
 
         Raises:
-            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with invalid numbers.
+            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with invalid numbers or
+                a key twice.
         """
         found = self.text_if_there(name)
         if found is None:
@@ -100,6 +101,7 @@ class BundleFolder:
             text = _decoded(path, _bounded(path, file, largest))
         if path.suffix == ".json":
             refuse_odd_numbers(f"{path}", text)
+            refuse_key_twice(f"{path}", text)
         return text
 
     def pieces(self, name: str) -> Generator[str]:

@@ -103,6 +103,17 @@ def key_twice_in(text: bytes | str) -> str | None:
     return None
 
 
+def refuse_key_twice(where: str, text: str) -> None:
+    """Refuse a JSON text in which an object has a key twice.
+
+    Raises:
+        BundleError: there is one. `where` begins its text. Text that is not JSON is left to its reader.
+    """
+    twice = key_twice_in(text)
+    if twice is not None:
+        raise BundleError(f"{where}: an object has the key {twice[:LONGEST_TOLD]!r} twice")
+
+
 def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):

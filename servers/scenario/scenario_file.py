@@ -10,7 +10,7 @@ from servers.answer import JUDGE_VERSION
 from servers.bundle.environment import MOST_FINDINGS, Environment, file_problems
 from servers.bundle.files import opened
 from servers.errors import BundleError
-from servers.limits.json_size import refuse_many_values, refuse_odd_numbers
+from servers.limits.json_size import refuse_key_twice, refuse_many_values, refuse_odd_numbers
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
 
@@ -102,6 +102,7 @@ def _scanned(folder: Path, environment: Environment | None, findings: list[str])
         try:
             refuse_many_values(f"{path}: line {number}", line)
             refuse_odd_numbers(f"{path}: line {number}", line)
+            refuse_key_twice(f"{path}: line {number}", line)
             scenario = Scenario.model_validate_json(line)
         except BundleError as error:
             findings.append(str(error))

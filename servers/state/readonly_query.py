@@ -76,12 +76,12 @@ class SelectOnly:
         return self._count.is_used_up
 
     def __call__(
-        self, action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None
+        self, action: int, first: str | None, second: str | None, _database: str | None, _by: str | None
     ) -> int:
         if self._count() != apsw.SQLITE_OK:
             return apsw.SQLITE_DENY
-        if action == apsw.SQLITE_READ:
-            return apsw.SQLITE_OK
+        if action == apsw.SQLITE_READ:  # dbstat tells of pages, which differ between equal states
+            return apsw.SQLITE_DENY if (first or "").lower() == "dbstat" else apsw.SQLITE_OK
         if action == apsw.SQLITE_FUNCTION:
             self.functions.add((second or "").lower())
             return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK

@@ -30,7 +30,7 @@ from synth.interop.imports.converter import (
     convert,
 )
 from synth.interop.imports.dataset import Files, read
-from synth.interop.imports.told_arrivals import arrival_counter, make, refuse_clock, told
+from synth.interop.imports.told_arrivals import arrival_counter, make, refuse_clock, tell_left_out, told
 from synth.interop.imports.written_files import WrittenFiles
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import PoolSettings
@@ -126,8 +126,8 @@ def import_trajectories(
     with Progress(console=err, transient=True) as progress:
         bar = progress.add_task("playing", total=len(runs))
         found = asyncio.run(replayed(runs, library, folder, lambda: progress.advance(bar)))
-    for line in (left_out := [*unread, *found.left_out]):
-        err.print(line, soft_wrap=True, markup=False)
+    left_out = [*unread, *found.left_out]
+    tell_left_out(err, left_out)
     judged = [one.reward for one in found.rollouts if one.reward is not None]
     earned = f"{sum(judged) / len(judged):.2f} on average" if judged else "none"
     whole = sum(one.success is True for one in found.rollouts)

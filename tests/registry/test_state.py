@@ -81,6 +81,7 @@ IMMODEST = [
     "SELECT zeroblob(1000000000)",
     "SELECT CAST(x'ff' AS TEXT)",
     "SELECT 1\x00",
+    "SELECT count(*) FROM dbstat",
     ENDLESS,
 ]
 

@@ -13,6 +13,9 @@ from servers.text.terminal import Terminal
 from servers.text.wording import counted
 from synth.interop.imports.converter import CLOCK, Arrival
 
+MOST_TOLD = 1000
+"""Lines about what is left out. A damaged file may have an entry in each of its bytes."""
+
 out = Terminal()
 err = Terminal(stderr=True)
 
@@ -47,12 +50,19 @@ def told(arrivals: Sequence[Arrival], left_out: Sequence[str]) -> int:
             out.print(f"{arrival.id}: {note}", soft_wrap=True, markup=False)
     lost = [f"{arrival.id}: left out: {arrival.reason}" for arrival in arrivals if arrival.reason]
     lost += [f"left out: {reason}" for reason in left_out]
-    for line in lost:
-        out.print(line, soft_wrap=True, markup=False)
+    tell_left_out(out, lost)
     came = [arrival for arrival in arrivals if arrival.reason is None]
     scenarios = sum(arrival.scenarios for arrival in came)
     out.print(f"{counted(len(came), 'environment')}, {counted(scenarios, 'scenario')}; {len(lost)} left out")
     return len(lost)
+
+
+def tell_left_out(terminal: Terminal, lost: Sequence[str]) -> None:
+    """Print the first of the lines about what is left out, and how many there are besides."""
+    for line in lost[:MOST_TOLD]:
+        terminal.print(line, soft_wrap=True, markup=False)
+    if len(lost) > MOST_TOLD:
+        terminal.print(f"… and {len(lost) - MOST_TOLD:,} more", soft_wrap=True, markup=False)
 
 
 def make(folder: Path) -> None:

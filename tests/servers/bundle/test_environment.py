@@ -100,6 +100,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "seed.sql: larger than 64 MiB",
     ),
     "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: not JSON: "),
+    "a key twice": (
+        lambda f: (f / "environment.json").write_text('{"id": "shop", "id": "store"}'),
+        "environment.json: an object has the key 'id' twice",
+    ),
     "not an object": (lambda f: (f / "environment.json").write_text("[]"), "environment.json: the whole: "),
     "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: no such key"),
     "an unknown key deep down": (

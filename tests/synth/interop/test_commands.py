@@ -6,6 +6,7 @@ from pathlib import Path
 from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.scenario_file import load_scenarios
+from synth.interop.imports.told_arrivals import MOST_TOLD
 from tests.processes import Done, farm
 from tests.synth.interop.entries import LENT, THERE, WRONG, environment, scenario, write
 
@@ -93,6 +94,13 @@ async def test_what_is_left_out_is_told_and_the_exit_code_says_so(tmp_path: Path
     assert "env_1: left out: env_class_code: line 1: not Python" in done.out
     assert "there is no environment 'env_2'" in done.out
     assert done.out.endswith("0 environments, 0 scenarios; 2 left out\n")
+
+
+async def test_a_file_of_many_bad_entries_gives_a_bounded_number_of_lines(tmp_path: Path) -> None:
+    paths = write(tmp_path, [None] * 3 * MOST_TOLD, [])
+    done = await run("import", "envscaler", *paths, "--out", tmp_path / "out", home=tmp_path)
+    assert done.code == 1
+    assert done.out.splitlines()[MOST_TOLD:] == ["… and 2,000 more", "0 environments, 0 scenarios; 3000 left out"]
 
 
 async def test_an_imported_scenario_has_no_reference_to_play(tmp_path: Path) -> None:
