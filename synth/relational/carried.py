@@ -22,8 +22,8 @@ from synth.relational.paired_run import PairedRun, calls_text
 from synth.relational.states import State, TwinStart, own_rows, rows_of_state
 from synth.relational.twin_file import Twin
 
-STATE_MUTANTS = 40
-"""Mutants of the state after the solution, and a quarter as many of the first one."""
+STATE_MUTANTS = 60
+"""Mutants of the state after the solution, and half as many of the first one."""
 DRAWN_RUNS = 24
 DRAWN_CALLS = 3
 IS_TRUE = Comparison(op="==", value=1)
@@ -87,7 +87,7 @@ class CheckComparison:
         finally:
             await run.imported.close()
             await run.own.close()
-        for state, count in ((last, STATE_MUTANTS), (first, STATE_MUTANTS // 4)):
+        for state, count in ((last, STATE_MUTANTS), (first, STATE_MUTANTS // 2)):
             async for mutant in self._mutants(state, count):
                 await self._ask(mutant, "with changed rows", is_mutant=True)
         return self.found
@@ -175,8 +175,10 @@ class CheckComparison:
 
     async def _mutants(self, state: State, count: int) -> AsyncGenerator[PairedRun]:
         """States with a changed, deleted or doubled row, that the tables can hold."""
-        for _ in range(count):
-            mutant = mutated(state, self._random)
+        gone, moved = without_one(state), with_one_moved(state)
+        some = self._random.sample(gone, min(len(gone), count // 4))
+        some += self._random.sample(moved, min(len(moved), count // 2))
+        for mutant in (*some, *(mutated(state, self._random) for _ in range(count - len(some)))):
             try:
                 own = await own_rows(
                     self._here.worker.guests,
@@ -221,6 +223,29 @@ def _verdicts(said: Assessment) -> Verdicts:
 
 def _shown(state: State) -> str:
     return str({name: attribute.value for name, attribute in state.items()})[:1500]
+
+
+def without_one(state: State) -> list[State]:
+    """The states that lack one entry of one container."""
+    return [
+        {**state, name: replace(held, entries={key: value for key, value in held.entries.items() if key != gone})}
+        for name, held in state.items()
+        if held.kept != "value"
+        for gone in held.entries
+    ]
+
+
+def with_one_moved(state: State) -> list[State]:
+    """The states in which one field of an entry has the value that the next entry has there."""
+    found: list[State] = []
+    for name, held in state.items():
+        entries = list(held.entries.items()) if held.kept != "value" else []
+        for (key, value), (_, following) in zip(entries, [*entries[1:], *entries[:1]], strict=True):
+            fields = value.keys() & following.keys() if is_object(value) and is_object(following) else set[str]()
+            for field_name in sorted(one for one in fields if value[one] != following[one]):
+                moved = {**value, field_name: deepcopy(following[field_name])}
+                found.append({**state, name: replace(held, entries={**held.entries, key: moved})})
+    return found
 
 
 def mutated(state: State, random: Random) -> State:
