@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from servers.bundle.description import Provenance
 from servers.bundle.environment import load
 from servers.errors import CheckpointError
 from servers.records import Name, Record
@@ -20,13 +21,14 @@ from synth.environments.drafts.start_images import image_of
 from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, rows_text, shape_of
 from synth.interop.audit.cleaning import footprint_of
 from synth.llm.prompt import Prompt
+from synth.pipeline.artefact import digest_of_file
 from synth.pipeline.asker import Asker, Rejected, gather_all
 from synth.pipeline.stage import Artefacts, Stage
 from synth.play.playground import Playground
 from synth.relational.carried import IS_TRUE, Agreement, CheckComparison, sql_checkpoint
 from synth.relational.equivalence import twin_starts
 from synth.relational.states import TwinStart
-from synth.relational.tables import imported_folder
+from synth.relational.tables import ImportedCopy, imported_folder
 from synth.relational.twin_file import Twin, twin_of
 from synth.solutions.call_run import play, steps_of
 
@@ -106,10 +108,24 @@ async def scenarios(made: Artefacts, asker: Asker) -> CarriedScenarios:
             for name, scenario in load_scenarios(there.environment).items()
         ]
         await gather_all(one.carry(asker) for one in work)
-    kept = [one.scenario for one in work if one.scenario is not None]
+    about = _provenance(made, asker)
+    kept = [one.scenario.model_copy(update={"provenance": about}) for one in work if one.scenario is not None]
     made.write(f"bundle/{made.environment}/{SCENARIOS_FILE}", lines_of(kept))
     load_scenarios(load(made.bundle))
     return CarriedScenarios(scenarios=tuple(one.shown for one in work))
+
+
+def _provenance(made: Artefacts, asker: Asker) -> Provenance:
+    """What made the scenarios: the tasks came with the imported bundle, all else is the writer's."""
+    copy = made[ImportedCopy]
+    return Provenance(
+        source=f"rewritten from {copy.source}",
+        licence=copy.licence,
+        date=made.date,
+        model=", ".join(sorted({one.model for one in asker.exchanges if one.model})) or None,
+        prompts={PROMPT.path.stem: digest_of_file(PROMPT.path)},
+        notes="The task is the imported one. A writer gave its solution and the checks as SELECTs.",
+    )
 
 
 def counts_of(value: CarriedScenarios) -> dict[str, int]:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from pydantic import ConfigDict
+
 from servers.bundle.environment import Environment, load
 from servers.bundle.files import SERVED_FILES
 from servers.errors import QueryError
@@ -53,6 +55,8 @@ class ImportedCopy(Record):
 
 class RelationalTables(Record):
     """What the writer gives: the schema, a script that loads an imported state, the way back, the policy and rules."""
+
+    model_config = ConfigDict(title="Tables")
 
     schema_sql: str
     loading_sql: str
