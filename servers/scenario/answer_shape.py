@@ -39,9 +39,10 @@ _REASON_ALONE = (
     "If a date, a time or an amount stood in the way of something, end your last message with a line that has it and "
     "nothing else: `Answer: reason: 3 April`."
 )
+_ALONE = "Each value stands alone, without words around it: `3 April`, and not `due on 3 April`."
 _ONLY_THERE = (
-    "Values are read from that line alone, and each of them whole: a word or a sign beside it that is not in its "
-    "brackets makes it no value. A date has its day and its month."
+    "Values are read from that line alone, and each of them whole. A date has its day and its month, and a name is the "
+    "one that it has here."
 )
 _UNDESCRIBED = "what was asked for"
 
@@ -68,7 +69,7 @@ def last_line(checkpoints: Sequence[AnswerCheckpoint], now: datetime) -> str:
     own = [one for one in checkpoints if one.facts and one.tell == "all"]
     if not own:
         return f"{_REASON_ALONE} {_ONLY_THERE}"
-    return f"{_VALUES}\nAnswer: {'; '.join(_place(one, now) for one in own)}\n{_REASON} {_ONLY_THERE}"
+    return f"{_VALUES}\nAnswer: {'; '.join(_place(one, now) for one in own)}\n{_ALONE} {_REASON} {_ONLY_THERE}"
 
 
 def _place(checkpoint: AnswerCheckpoint, now: datetime) -> str:
