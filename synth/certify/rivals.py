@@ -6,7 +6,7 @@ Without them the judge of answers cannot see that a second name is a rival, and 
 import re
 from collections.abc import Iterator, Sequence
 
-from servers.answer.fact import Cell, Fact
+from servers.answer.fact import MOST_WORDS, Cell, Fact
 from servers.answer.names import named, stem
 from servers.answer.text import folded
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
@@ -22,7 +22,8 @@ MOST_WORDS_AROUND = 3
 def with_rivals(reference: ReferenceRun, right: Sequence[str] = ()) -> tuple[Checkpoint, ...]:
     """The checkpoints of a scenario, with rivals for each name that has none.
 
-    Names in the task or the reference are no rivals, nor those that share a word with some other right answers.
+    A rival in the task or the reference, or that shares a word with some other right answers, may be told beside the
+    names. In the last line it is wrong all the same, so the checkpoint gives it; in prose it is no rival.
     """
     checkpoints = reference.scenario.checkpoints
     answers = [one for one in checkpoints if isinstance(one, AnswerCheckpoint)]
@@ -36,17 +37,33 @@ def _with_rivals(checkpoint: Checkpoint, rows: RowSample, told: str, words: set[
     if not isinstance(checkpoint, AnswerCheckpoint):
         return checkpoint
     known = told + "\n" + folded("\n".join(checkpoint.given))
-    facts = tuple(_rivalled(fact, rows, known, words) for fact in checkpoint.facts)
-    return checkpoint.model_copy(update={"facts": facts})
+    facts = tuple(_rivalled(fact, rows) for fact in checkpoint.facts)
+    found = [str(one) for new, old in zip(facts, checkpoint.facts, strict=True) if new != old for one in new.confusable]
+    own = [str(value) for fact in checkpoint.facts for value in _values(fact)]
+    beside = [one for one in dict.fromkeys(found) if named(known, one, own) or words & _words(one)]
+    if checkpoint.last_line:
+        free = max(0, MOST_WORDS - len(checkpoint.given))
+        return checkpoint.model_copy(update={"facts": facts, "given": (*checkpoint.given, *beside[:free])})
+    fewer = [
+        new if new == old else _without(new, set(beside)) for new, old in zip(facts, checkpoint.facts, strict=True)
+    ]
+    return checkpoint.model_copy(update={"facts": tuple(fewer)})
 
 
-def _rivalled(fact: Fact, rows: RowSample, told: str, words: set[str]) -> Fact:
+def _without(fact: Fact, names: set[str]) -> Fact:
+    """A fact some of whose rivals are none."""
+    return fact.model_copy(update={"confusable": tuple(one for one in fact.confusable if str(one) not in names)})
+
+
+def _rivalled(fact: Fact, rows: RowSample) -> Fact:
     if fact.type not in ("name", "list") or fact.confusable or fact.confusable_sql:
         return fact
-    names = [str(value) for value in _values(fact)]
-    others = dict.fromkeys(rival for name in names for rival in _rivals(name, rows))
-    rivals = [rival for rival in others if not (named(told, rival, names) or words & _words(rival))]
-    return fact.model_copy(update={"confusable": tuple(rivals)[:MOST_RIVALS]})
+    names = [str(value) for value in (*_values(fact), *fact.also)]
+    whole = [name for name in names if len(name.split()) > 1] or names
+    others = dict.fromkeys(rival for name in whole for rival in _rivals(name, names, rows))
+    own = {word for name in names for word in _words(name)}
+    nearest = sorted(others, key=lambda rival: not own & _words(rival))
+    return fact.model_copy(update={"confusable": tuple(nearest)[:MOST_RIVALS]})
 
 
 def _words(text: str) -> set[str]:
@@ -61,13 +78,13 @@ def _values(fact: Fact) -> tuple[Cell, ...]:
     return () if fact.value is None else (fact.value,)
 
 
-def _rivals(name: str, rows: RowSample) -> Iterator[str]:
-    """The other texts of each column that holds a name."""
+def _rivals(name: str, own: Sequence[str], rows: RowSample) -> Iterator[str]:
+    """The other texts of each column that holds a name. A text that is called one of the own names is no rival."""
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:
             values = {row[column] for row in lines if isinstance(row[column], str)}
             if any(_is_called(value, name) for value in values):
-                yield from sorted(value for value in values if not _is_called(value, name))
+                yield from sorted(value for value in values if not any(_is_called(value, one) for one in own))
 
 
 def _is_called(cell: str, name: str) -> bool:

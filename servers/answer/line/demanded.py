@@ -16,6 +16,7 @@ from servers.answer.line.grammar import WantedValue
 from servers.answer.line.lists import is_list
 from servers.answer.line.quoting import Quoted
 from servers.answer.line.reasons import ReasonGrammar
+from servers.answer.line.sides import side_of
 from servers.answer.mention import Mention
 from servers.answer.names import occurrences, root, stem
 from servers.answer.question import AnswerQuestion, FactVerdict
@@ -25,7 +26,10 @@ from servers.answer.text import folded, written
 NO_LINE = "the answer has no last line that begins with 'Answer:', where its values stand"
 _HEAD = re.compile(r"(?:^|\n|[.!?;:)\"] )[ \"'-]*(?:(?:the|my|final) ){0,2}answer ?: ?", re.IGNORECASE)
 _INNER_SEPARATOR = re.compile(r", (?!\d{4}\b)| and ")
-_BULLET = re.compile(r"^ *(?:- |(?P<number>\d{1,2})[.)] )(?=\S)")
+_BULLET = re.compile(r"^ *(?:[-*+] |(?P<number>\d{1,2})[.)] )(?=\S)")
+_NUMBERED = re.compile(r"^ *\(?(\d{1,2})\) (?=\S)")
+_TOLD_TWICE = re.compile(r"(.+\S) \(([^()]+)\)")
+"""A value in two forms: "2026-04-03 (3 April)"."""
 _REASON = re.compile(r"(?:the )?reasons?(?: is| was)? ?:? ")
 _NO_REASON = frozenset(("none", "nothing", "no", "-", "n/a", "no reason", "there is none"))
 LONGEST_PART = 400
@@ -48,12 +52,13 @@ class DemandedAnswer:
         found = _HEAD.search(text)
         if found is None or not text[found.end() :].strip():
             return None
-        lines = text[found.end() :].strip().split("\n")
-        parts = [
-            part.strip() for at, line in enumerate(lines, 1) for part in _unmarked(line, at, len(lines)).split(";")
-        ]
+        told = text[found.end() :]
+        lines = told.strip().split("\n")
+        is_block = len(lines) > 1 or told.lstrip(" ").startswith("\n")
+        parts = [part.strip() for at, line in enumerate(lines, 1) for part in _unmarked(line, at, is_block).split(";")]
         while parts and not parts[-1]:
             parts.pop()
+        parts = _unnumbered(parts)
         return cls(text[: found.start()], tuple(_bare(part.casefold()) for part in parts))
 
     @cached_property
@@ -67,10 +72,18 @@ class DemandedAnswer:
         return tuple(_bare(_REASON.sub("", f"{part} ", count=1)) for part in self.parts if _REASON.match(f"{part} "))
 
 
-def _unmarked(line: str, place: int, lines: int) -> str:
-    """A line without the mark of a list. A number is one where it counts the lines."""
-    found = _BULLET.match(line) if lines > 1 else None
+def _unmarked(line: str, place: int, is_block: bool) -> str:
+    """A line of a block without the mark of a list. A number is one where it counts the lines."""
+    found = _BULLET.match(line) if is_block else None
     return line if found is None or (found["number"] and int(found["number"]) != place) else line[found.end() :]
+
+
+def _unnumbered(parts: list[str]) -> list[str]:
+    """The parts of a line without their numbers, if each has its own: "1) 12 euros; 2) 3 April"."""
+    found = [_NUMBERED.match(part) for part in parts]
+    if len(parts) < 2 or [int(one[1]) if one else 0 for one in found] != list(range(1, len(parts) + 1)):
+        return parts
+    return [_NUMBERED.sub("", part) for part in parts]
 
 
 def _bare(part: str) -> str:
@@ -216,7 +229,13 @@ def reads(part: str, question: AnswerQuestion, one: ExpectedFact, now: datetime)
     None if it is no value as a whole. Where it can be read in two ways, it must be right in both.
     """
     wanted = wanted_of(question, one, now)
+    if one.fact.type == "yes_no":
+        said = side_of(part, question.subject)
+        return None if said is None else said == bool(one.values[0])
     quoted = Quoted(question.subject.strip(" ."), one.fact.type)
+    twice = _TOLD_TWICE.fullmatch(part) if one.fact.type not in ("list", "none") else None
+    if twice and wanted.reads(twice[2]) is not None:
+        return wanted.reads(twice[2]) and reads(twice[1], question, one, now)
     cores = _cores(part, quoted)
     found = {is_list(core, wanted) if one.fact.type == "list" else wanted.reads(core) for core in cores} - {None}
     return None if not found else found == {True}
@@ -233,11 +252,12 @@ def _cores(part: str, quoted: Quoted) -> Iterator[str]:
     ends = [found.span() for found in re.finditer(r"\S+", part)]
     if len(ends) > MOST_WORDS:
         return
-    starts = [at for at in range(len(ends)) if quoted.allows(part[: ends[at][0]], "")]
-    stops = [at for at in range(len(ends)) if quoted.allows("", part[ends[at][1] :])]
-    for first in starts:
-        for last in stops:
-            if first <= last:
+    starts = {at for at in range(len(ends)) if quoted.allows(part[: ends[at][0]], "")}
+    stops = {at for at in range(len(ends)) if quoted.allows("", part[ends[at][1] :])}
+    for first in range(len(ends)):
+        for last in range(first, len(ends)):
+            before, after = part[: ends[first][0]], part[ends[last][1] :]
+            if (first in starts and last in stops) or quoted.is_whole(before, after):
                 yield part[ends[first][0] : ends[last][1]].rstrip(",")
 
 

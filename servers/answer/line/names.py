@@ -8,7 +8,12 @@ from servers.answer.text import folded
 from servers.answer.vocabulary import word_set
 
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
+_ARTICLES = word_set("the a an")
 _TITLES = word_set("mr mrs ms miss dr prof herr frau the a an")
+_SIGN_WORDS = word_set("positive negative")
+_SIGN = re.compile(r"(?<=[\w)]) ?([+-])(?=$|[\s,;.)])")
+_ABBREVIATED = re.compile(r"\b(?:posi?tiv|pos|negativ|neg)\b\.?")
+_RHESUS = re.compile(r"(?<= )(?:rh|rhd|rhesus)(?: factor)?(?: d)? (?=positiv|negativ|pos|neg)")
 _YES = word_set("yes yep yeah yup ja oui si true indeed jawohl")
 _NO = word_set("no nope nein non nee false")
 _NONE = frozenset(
@@ -21,22 +26,49 @@ _NONE = frozenset(
 
 
 def is_name(text: str, names: Sequence[str], others: Collection[str]) -> bool | None:
-    """Whether a folded text is one of some names, or the words of one that no other has. None if it is no such name.
+    """Whether a folded text is one of some names, or words of one that no other has. None if it is no such name.
 
-    A title or an article may stand before it.
+    The first is the name itself; the others are no names where they are words of another thing's. A title or an
+    article may stand before it.
     """
-    told = _parts(_without_title(text))
+    if _has_sign(names):
+        text, names, others = _in_words(text), [_in_words(name) for name in names], [_in_words(one) for one in others]
+    bare = _without_title(text)
+    told = _parts(bare)
     if not told:
         return None
-    if any(_reads(form, name) for form in (text, _without_title(text)) for name in names):
-        return True
-    for name in names:
-        whole = _parts(name)
-        own = {stem(word) for word in distinctive(name, others)} if others else set[str]()
-        is_run = any(whole[at : at + len(told)] == told for at in range(len(whole)))
-        if is_run and own & {stem(part) for part in told} and _reads(_without_title(text), " ".join(told)):
+    for at, name in enumerate(names):
+        if any(_reads(form, name) for form in (text, bare)) and not (at and any(_has(one, name) for one in others)):
+            return True
+    short = tuple(word for word in told if word not in _ARTICLES)
+    for name in names if others and _reads(bare, " ".join(told)) else ():
+        own = {stem(word) for word in distinctive(name, others)}
+        if own & {stem(part) for part in short} and _is_in_order(short, _parts(name)):
             return True
     return None
+
+
+def _is_in_order(short: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether the words of a short form stand in a name in the same order."""
+    left = iter(whole)
+    return all(word in left for word in short)
+
+
+def _has(other: str, name: str) -> bool:
+    """Whether another name has all words of a name in a row, and more."""
+    short, long = _parts(name), _parts(other)
+    return len(short) < len(long) and is_part(name, other)
+
+
+def _has_sign(names: Collection[str]) -> bool:
+    """Whether one of some names is positive or negative, which people write as a sign: `A+`."""
+    return any(not _SIGN_WORDS.isdisjoint(_parts(name)) for name in names)
+
+
+def _in_words(text: str) -> str:
+    """A folded text with its signs in words: "a positive" of `A+`, of "A Rh pos."."""
+    found = _RHESUS.sub("", _SIGN.sub(lambda sign: " positive" if sign[1] == "+" else " negative", folded(text)))
+    return _ABBREVIATED.sub(lambda word: "positive" if word[0].startswith("pos") else "negative", found).strip()
 
 
 def is_part(name: str, other: str) -> bool:

@@ -1,7 +1,8 @@
 """Words of a question beside its value: "the deposit is 120 euros", "10 pulleys are left", "until 3 April".
 
 A value may stand alone. What stands beside it must be the question's own words in their own order, from where they
-begin or to where they end. Anything else could say that the value is of something else, or doubt it.
+begin or to where they end, or words of its main clause and such as change no value: "it is", "the date". Anything else
+could say that the value is of something else, or doubt it.
 """
 
 import re
@@ -17,7 +18,7 @@ from servers.answer.vocabulary import word_set
 _ASKS = re.compile(
     r"(?:(?:until|till|up to|by|from|since|on|at|in|for|to|through|with) )?"
     r"(?:how (?:many|much|often|long|high|far|large|heavy|old)|what|which|whose|whom|who|when|where|whether)\b"
-    r"(?: (?=[^\W\d_]))?"
+    r"(?: of (?:the |those |these )?(?=[^\W\d_])| (?=[^\W\d_]))?"
 )
 """How a question asks: "until when", "how many"."""
 _NUMBER_OF = re.compile(r"^the number of ")
@@ -31,8 +32,28 @@ _PREPOSITIONS = word_set(
     "in at on for to of by with from since after before until till through under over without into about between "
     "as than that who which whose where when while and or"
 )
-_IT = (("it", "is"), ("it's",), ("that", "is"), ("that's",), ("it", "was"), ("that", "makes"), ("there", "are"))
-_IT_ALSO = (("there", "is"), ("it", "comes", "to"), ("exactly",), ("in", "all"), ("in", "total"), ("altogether",))
+_IN_ALL = (("in", "all"), ("in", "total"))
+_SUBORDINATE = word_set(
+    "that which who whose whom where when while if after before because since than as and or not no without unless"
+)
+"""Where the main clause of a question ends."""
+_NEUTRAL = word_set(
+    "it its it's that's they their you your his her there this is are was were be been will exactly precisely altogether"
+)
+"""Words that change no value that they stand beside."""
+_PRESENT = word_set("now still already currently")
+_PAST = word_set("was were before had did been")
+_LABELS = {
+    "amount": word_set("amount sum"),
+    "count": word_set("number count"),
+    "date": word_set("day date"),
+    "time": word_set("time hour"),
+    "duration": word_set("duration"),
+    "name": word_set("name"),
+}
+"""What any value of a type may be called."""
+_TOTAL = word_set("total all altogether together overall whole")
+_AMOUNTS_TO = re.compile(r"(?:\b(?:comes?|came|amounts?|amounted) to|=)$")
 _ENDS = (
     r"\b(?:how long|last day|last until|until|up to|ends?|expires?|run out|kept|valid|good|due|latest|deadline|back)\b"
 )
@@ -67,8 +88,45 @@ class Quoted:
 
     @cached_property
     def _rest(self) -> tuple[str, ...]:
-        """The roots of the words behind "how many", without articles."""
+        """The roots of the words behind "how many" or "which of", without articles."""
         return _roots(_NUMBER_OF.sub("", self.subject[self._ask.end() :] if self._ask else self.subject))
+
+    @cached_property
+    def _asking_preposition(self) -> str:
+        """The preposition with which a question begins: "in" of "in which block it stands"."""
+        first = self._ask[0].split()[0] if self._ask else ""
+        return first if first in _PREPOSITIONS and first not in _SUBORDINATE else ""
+
+    @cached_property
+    def _main(self) -> frozenset[str]:
+        """The roots of the words of the question's main clause, without what stands behind its prepositions.
+
+        The first verb belongs to it: "kept", of "until when the tablet with the number 4 is kept for her".
+        """
+        first = self._first_preposition
+        main = [*self._rest[:first]]
+        end = next((at for at, word in enumerate(self._rest) if word in _SUBORDINATE), len(self._rest))
+        verb = next((at for at in range(first, end) if self._rest[at] in _ROOTS_OF_VERBS), end)
+        for word in self._rest[verb : min(end, verb + 3)]:
+            if word in _PREPOSITIONS:
+                break
+            main.append(word)
+        return frozenset(main)
+
+    @cached_property
+    def _beside(self) -> frozenset[str]:
+        """The roots of the words that may stand beside its value, in any order."""
+        asked = frozenset(words(self.subject))
+        more = [*_NEUTRAL, *_LABELS.get(self.type, ())]
+        more += [] if asked & _PAST else _PRESENT
+        more += _TOTAL if asked & _TOTAL else ()
+        return self._main | frozenset(map(_root, more))
+
+    def is_whole(self, before: str, after: str) -> bool:
+        """Whether the words around a value are all that the question has, in any order: they leave nothing open."""
+        told = Counter(word for word in _roots(f"{before} {after}") if word not in _LITTLE)
+        asked = Counter(word for word in self._rest if word not in _LITTLE)
+        return bool(asked) and told == asked and not _strange_sign(before) and not _strange_sign(after)
 
     @cached_property
     def _first_preposition(self) -> int:
@@ -78,6 +136,11 @@ class Quoted:
         text = before.strip().rstrip(":").strip()
         if not text:
             return not before.strip()
+        text = _AMOUNTS_TO.sub("is", text)
+        if self._asking_preposition and text.partition(" ")[0] == self._asking_preposition and self.type != "date":
+            text = text.partition(" ")[2]
+            if not text:
+                return True
         side = next((one for one in (*_SIDES, *_plain(self.type)) if text == one or text.endswith(f" {one}")), "")
         if side and self._is_side(side):
             text = text.removesuffix(side).strip()
@@ -97,19 +160,18 @@ class Quoted:
     def _is_quote(self, text: str, *, is_before: bool) -> bool:
         if is_before and text.strip() == self.subject:
             return True
-        if re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:-“”"):
+        if _strange_sign(text):
             return False
         told = _roots(text)
         if is_before and len(told) > 1 and told[0] in ("it", "that"):
             told = told[1:]
-        plain = tuple(words(text))
-        if plain in _IT or plain in _IT_ALSO:
+        if tuple(words(text)) in _IN_ALL:
             return True
         if not told:
-            return is_before and len(plain) == 1  # an article
+            return is_before and len(words(text)) == 1  # an article
         if is_before and len(told) > 1 and told[-1] in _COPULAS and self._is_run(told[:-1]):
             return True
-        return self._is_run(told)
+        return self._is_run(told) or self._beside.issuperset(told)
 
     def _is_run(self, told: tuple[str, ...]) -> bool:
         """Whether words are of the question's head, or its beginning, its end, or both with the middle left out."""
@@ -141,6 +203,11 @@ def _root(word: str) -> str:
     return word if word in _COPULAS else root(stem(word))
 
 
+def _strange_sign(text: str) -> bool:
+    """Whether a text has a sign that stands in no words: of a question, of more, of an alternative."""
+    return bool(re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:=-“”"))
+
+
 def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
     """How many words two texts have in common at their beginning."""
     pairs = enumerate(zip(told, rest, strict=False))
@@ -148,3 +215,5 @@ def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
 
 
 _ROOTS_OF_VERBS = frozenset(map(_root, _VERBS))
+_LITTLE = frozenset(map(_root, (*_NEUTRAL, *_COPULAS, "that", "to")))
+"""Words that a question said in other words may lack or have."""

@@ -80,6 +80,23 @@ async def test_what_a_right_answer_names_is_no_rival_where_that_would_make_it_wr
     assert await rivals(shop, TOLD) == ("candle",)
 
 
+async def test_what_the_task_names_is_a_rival_in_the_last_line_and_may_stand_above_it(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[])
+    asked = {**TOLD, "question": "Does the answer tell which thing is dearer: bell?", "last_line": True}
+    told = with_checkpoints(
+        GOAL, LOGGED, asked, GUARD, task="Let the bell cost 2.50, not the anvil, and tell its name."
+    )
+    told["solution"]["answer"] = "It is dearer than the anvil.\nAnswer: bell"
+    async with Playground(shop) as stage:
+        better = (await mended(stage, Scenario.model_validate(told))).scenario
+    [one] = [one for one in better.checkpoints if isinstance(one, AnswerCheckpoint)]
+    assert one.facts[0].confusable == ("anvil", "candle")
+    assert one.given == ("anvil",)
+    assert await rewarded(shop, better, "The anvil is cheaper.\nAnswer: the bell") == 1
+    for wrong in ("Answer: anvil", "It is dearer than the candle.\nAnswer: bell"):
+        assert (await rewarded(shop, better, wrong) or 0) < 1
+
+
 async def test_the_items_of_a_list_have_rivals(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", scenarios=[])
     both = {**TOLD, "facts": [{"name": "things", "type": "list", "value": ["bell", "candle"]}]}
