@@ -23,6 +23,12 @@ from synth.play.playground import Playground
 from synth.solutions.reference_run import ReferenceRun, played
 
 LOWEST_KILL_SCORE = 0.9
+WRONG_LAST_WORDS = (
+    "saying nothing",
+    "only claiming to be done",
+    "refusing in words",
+    "with other numbers and names",
+)
 FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each are wanted (paraphrases.json)"
 
 
@@ -83,8 +89,8 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
     seen.findings += await _checkpoint_findings(reference)
     if seen.findings:
         return  # whoever is judged by such a checkpoint is judged by nothing
-    seen.findings += await _start_findings(reference)
-    seen.findings += await _reference_findings(reference)
+    seen.findings += await start_findings(reference)
+    seen.findings += await reference_findings(reference)
     seen.findings += leaks.of_text(reference)
     seen.findings += free_though_told(reference)
     seen.findings += await leaks.of_answers(reference)
@@ -93,10 +99,10 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
     seen.findings += await _repeated(stage, reference)
     seen.tried += [tried async for tried in mistaken(reference)]
     seen.tried += await damaged(reference)
-    seen.tried += await _answers(reference)
+    seen.tried += await wrong_last_words(reference)
     seen.tried += [tried async for tried in harmless(reference)]
     seen.tried += await _another_seed(stage, reference)
-    seen.tried += await _other_words(reference)
+    seen.tried += await other_forms(reference)
     seen.told = held(reference, seen.mutants)
     seen.company = await company(reference, others)
     seen.ladder = await ladder(reference)
@@ -107,9 +113,8 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
 
 def _weigh(reference: ReferenceRun, seen: Examined) -> None:
     """Turn the results into findings, or into a certificate."""
-    strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
-    seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
-    alive = [tried for tried in seen.mutants if not tried.fails]
+    seen.findings += too_strict(seen)
+    alive = alive_of(seen)
     seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
     seen.findings += [one.finding() for one in seen.told if one.alive]
     seen.findings += [one.finding() for one in seen.company if one.reward >= 1]
@@ -125,7 +130,7 @@ def _weigh(reference: ReferenceRun, seen: Examined) -> None:
         digest=digest_of(reference.environment, seen.scenario),
         mutants=len(seen.mutants),
         killed=len(seen.mutants) - len(alive),
-        survivors=tuple(Survivor(mutant=tried.what, why=_why(tried)) for tried in alive),
+        survivors=survivors_of(seen),
         variants=len(seen.tried) - len(seen.mutants),
         told={str(one.told.place): one.by for one in seen.told},
         company={one.agent: one.reward for one in seen.company if one.counts},
@@ -141,6 +146,22 @@ def _weigh(reference: ReferenceRun, seen: Examined) -> None:
     )
 
 
+def too_strict(seen: Examined) -> list[str]:
+    """The right runs that fail."""
+    strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
+    return [f"too strict: a right run fails: {what}" for what in strict]
+
+
+def alive_of(seen: Examined) -> list[Tried]:
+    """The mutants that pass."""
+    return [tried for tried in seen.mutants if not tried.fails]
+
+
+def survivors_of(seen: Examined) -> tuple[Survivor, ...]:
+    """The mutants that pass, as a certificate lists them."""
+    return tuple(Survivor(mutant=tried.what, why=_why(tried)) for tried in alive_of(seen))
+
+
 def _why(tried: Tried) -> str:
     return f"no checkpoint tells it from the reference; it differs in {tried.differs}"
 
@@ -154,7 +175,7 @@ async def _checkpoint_findings(reference: ReferenceRun) -> list[str]:
     return [f"checkpoints.{one.id}: {why}" for one, why in found]
 
 
-async def _start_findings(reference: ReferenceRun) -> list[str]:
+async def start_findings(reference: ReferenceRun) -> list[str]:
     """Goals must be false at the start and guards true. Doing nothing, or refusing everything, must earn 0."""
     found: list[str] = []
     with reference.states.at_start() as reader:
@@ -177,7 +198,7 @@ async def _start_findings(reference: ReferenceRun) -> list[str]:
     return found
 
 
-async def _reference_findings(reference: ReferenceRun) -> list[str]:
+async def reference_findings(reference: ReferenceRun) -> list[str]:
     """The reference must pass everything."""
     found = [
         f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
@@ -217,25 +238,21 @@ async def _another_seed(stage: Playground, reference: ReferenceRun) -> list[Trie
     return [tried]
 
 
-async def _answers(reference: ReferenceRun) -> list[Tried]:
+async def wrong_last_words(reference: ReferenceRun) -> list[Tried]:
     """The right state with wrong last words, if the task asks to be told something."""
     deaf = not await _fails(reference, IDLE)
     if deaf and not asks(reference.scenario.task):
         return []
-    words = {
-        "saying nothing": IDLE,
-        "only claiming to be done": CLAIM,
-        "refusing in words": REFUSAL,
-        "with other numbers and names": altered(reference.answer, reference.scenario.task, reference.rows),
-    }
+    words = (IDLE, CLAIM, REFUSAL, altered(reference.answer, reference.scenario.task, reference.rows))
     return [
         Tried(what, True, not deaf and await _fails(reference, answer), "the answer")
-        for what, answer in words.items()
+        for what, answer in zip(WRONG_LAST_WORDS, words, strict=True)
         if answer != reference.answer
     ]
 
 
-async def _other_words(reference: ReferenceRun) -> list[Tried]:
+async def other_forms(reference: ReferenceRun) -> list[Tried]:
+    """The right state and the reference's answer, with its dates and amounts in other forms."""
     return [
         Tried(f"saying {answer!r}", False, await _fails(reference, answer)) for answer in reworded(reference.answer)
     ]

@@ -61,7 +61,7 @@ def certify(
     if not cases and not as_json:
         out.print("Nothing to examine.")
         return
-    examining = Examining(against, mend)
+    examining = Examining(against, mend, is_renewal=stale)
     seen = run_alone(_certified(cases, examining, PoolSettings(jobs, engine), write=write)) if cases else []
     if as_json:
         out.print_data([_examined(case, one) for case, one in zip(cases, seen, strict=True)])

@@ -17,6 +17,7 @@ from synth.certify.agents.exploit_search import Searched, search
 from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.agents.wrong_agents import WrongAgent
 from synth.certify.certifier import Examined, examine
+from synth.certify.renewal import renew
 from synth.play.pinned_bundle import PinnedBundle, playgrounds
 from synth.processes.job import WorkerFault
 from synth.processes.kept_results import KeptResults
@@ -39,6 +40,8 @@ class Examining:
     """A file with further wrong agents."""
     mend: bool = False
     """True if checkpoints are repaired first."""
+    is_renewal: bool = False
+    """True if only what hangs on the answer is tried, where only the judge of answers is another one."""
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Examined]]]:
@@ -49,6 +52,8 @@ class Examining:
             async def examined(case: CertifyOrder) -> Examined:
                 with case.bundle.on_worker():
                     stage = await stage_of(case.bundle)
+                    if self.is_renewal and not others and not self.mend:
+                        return await renew(stage, case.scenario)
                     return await (mended if self.mend else examine)(stage, case.scenario, others)
 
             yield examined

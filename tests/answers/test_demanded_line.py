@@ -56,6 +56,56 @@ BARRED: dict[str, Any] = {
 }
 
 
+KEPT = AnswerQuestion(
+    (wanted(Fact(name="kept", type="date", value="2026-05-22")),),
+    "Does the answer tell until when the tablet with the number LQ27 is kept for Jonas Lind: 22 May?",
+)
+RENEWED = AnswerQuestion(
+    (wanted(Fact(name="due", type="date", value="2026-05-29", confusable=("2026-05-11",))),),
+    "Does the answer tell the new due date of Tunde's loan: 29 May?",
+)
+WITH_REMINDER = AnswerQuestion(
+    (wanted(Fact(name="due", type="amount", value=44, confusable=(49,))),),
+    "Does the answer tell how much Ada's monthly due comes to with the reminder: 44 euros?",
+)
+BLOCK = AnswerQuestion(
+    (wanted(Fact(name="block", type="name", value="Cedar", confusable=("Alder", "Maple"))),),
+    "Does the answer tell in which block the first box stands: Cedar?",
+)
+TIER = AnswerQuestion(
+    (wanted(Fact(name="tier", type="count", value=3)),),
+    "Does the answer tell the number of the tier in which it stands: 3?",
+)
+GONE = AnswerQuestion(
+    (wanted(Fact(name="box", type="name", value="ATFU221", confusable=("ATFU212",))),),
+    "Does the answer tell for which of the containers that are held no truck is booked: ATFU221?",
+)
+SETTLED = AnswerQuestion(
+    (wanted(Fact(name="settle", type="yes_no", value=True)),),
+    "Does the answer tell whether that has to be settled before the lorry can leave: yes?",
+)
+STRUCK = AnswerQuestion(
+    (wanted(Fact(name="struck", type="yes_no", value=False)),),
+    "Does the answer tell whether the bell in Ahlenburg was struck: no?",
+)
+GROUP = AnswerQuestion(
+    (wanted(Fact(name="group", type="name", value="O negative", also=("O neg",))),),
+    "Does the answer tell the blood group of the unit: O negative?",
+)
+LENT = AnswerQuestion(
+    (wanted(Fact(name="lent", type="list", value=("Alabaster portrait mask", "Screen with cranes"))),),
+    "Does the answer tell which pieces were declined: Alabaster portrait mask, Screen with cranes?",
+)
+WHOSE = AnswerQuestion(
+    (
+        wanted(
+            Fact(name="payer", type="name", value="Lorenz Adler", also=("lorenz", "adler"), confusable=("Lore Adler",))
+        ),
+    ),
+    "Does the answer tell whose payment it was: Lorenz Adler?",
+)
+
+
 def demanding(*questions: AnswerQuestion) -> list[AnswerQuestion]:
     return [replace(one, last_line=True) for one in questions]
 
@@ -78,6 +128,87 @@ def holds(answer: str, *questions: AnswerQuestion) -> bool:
 def test_a_value_outside_the_line_tells_nothing(answer: str) -> None:
     assert not holds(answer, LEFT)
     assert all(told.holds for told in verdicts([LEFT], "10 pulleys are left on the shelf.", NOW))
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (KEPT, "kept until 22 May 2026"),
+        (KEPT, "it is kept until 22 May"),
+        (KEPT, "2026-05-22 (Friday, 22 May)"),
+        (RENEWED, "its new due date is Friday, 29 May"),
+        (RENEWED, "date: 29 May"),
+        (WITH_REMINDER, "Ada's monthly due comes to €44.00 with the reminder"),
+        (WITH_REMINDER, "with the reminder Ada's monthly due is 44 euros"),
+        (BLOCK, "in block Cedar"),
+        (BLOCK, "it stands in Cedar"),
+        (TIER, "tier number 3"),
+        (GONE, "container ATFU221"),
+        (SETTLED, "yes, it has to be settled"),
+        (SETTLED, "yes (before the lorry can leave)"),
+        (STRUCK, "no, it was not struck"),
+        (STRUCK, "no - the bell wasn't struck"),
+        (STRUCK, "no, not yet"),
+        (GROUP, "O-"),
+        (GROUP, "O Rh neg."),
+        (LENT, "the alabaster mask, the screen with the cranes"),
+        (WHOSE, "Lorenz"),
+    ],
+)
+def test_words_that_change_no_value_may_stand_beside_it(asked: AnswerQuestion, line: str) -> None:
+    assert holds(f"Answer: {line}", asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (KEPT, "kept from 22 May"),
+        (KEPT, "not kept until 22 May"),
+        (KEPT, "kept until 22 May or 23 May"),
+        (KEPT, "kept until about 22 May"),
+        (KEPT, "2026-05-22 (23 May)"),
+        (KEPT, "the tablet of Ada is kept until 22 May"),
+        (RENEWED, "its old due date is 29 May"),
+        (RENEWED, "Tunde's card 29 May"),
+        (WITH_REMINDER, "Bo's monthly due comes to 44 euros with the reminder"),
+        (WITH_REMINDER, "without the reminder 44 euros"),
+        (BLOCK, "beside block Cedar"),
+        (BLOCK, "second box in Cedar"),
+        (TIER, "tier number 3?"),
+        (GONE, "container ATFU212"),
+        (GONE, "truck ATFU221"),
+        (SETTLED, "yes, it has not to be settled"),
+        (SETTLED, "yes, unless it has to be settled"),
+        (SETTLED, "yes, the lorry is late"),
+        (SETTLED, "it has to be settled"),
+        (STRUCK, "no, the bell was struck"),
+        (STRUCK, "no, it was not not struck"),
+        (STRUCK, "no, the bell was sold"),
+        (STRUCK, "yes, it was not struck"),
+        (GROUP, "O+"),
+        (GROUP, "O"),
+        (GROUP, "A-"),
+        (LENT, "the mask alabaster, the screen with the cranes"),
+        (LENT, "the alabaster mask, the screen with the herons"),
+        (WHOSE, "Adler"),
+    ],
+)
+def test_other_words_beside_it_make_it_no_value(asked: AnswerQuestion, line: str) -> None:
+    assert not holds(f"Answer: {line}", asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("Answer:\n* 42 euros\n* 7 euros", True),
+        ("Answer:\n+ 42 euros\n+ 7 euros", True),
+        ("Answer: 1) 42 euros; 2) 7 euros", True),
+        ("Answer: 2) 42 euros; 1) 7 euros", False),
+        ("Answer:\n* 42 euros\n* 7 euros\n* 3 euros", False),
+    ],
+)
+def test_marks_of_a_list_are_no_words(answer: str, right: bool) -> None:
+    assert holds(answer, COSTS, FEE) is right
 
 
 @pytest.mark.parametrize(

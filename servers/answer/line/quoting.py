@@ -38,7 +38,8 @@ _SUBORDINATE = word_set(
 )
 """Where the main clause of a question ends."""
 _NEUTRAL = word_set(
-    "it its it's that's they their you your his her there this is are was were be been will exactly precisely altogether"
+    "it its it's that's they their you your his her there this is are was were be been will exactly precisely "
+    "altogether"
 )
 """Words that change no value that they stand beside."""
 _PRESENT = word_set("now still already currently")
@@ -137,8 +138,9 @@ class Quoted:
         if not text:
             return not before.strip()
         text = _AMOUNTS_TO.sub("is", text)
-        if self._asking_preposition and text.partition(" ")[0] == self._asking_preposition and self.type != "date":
-            text = text.partition(" ")[2]
+        asking = self._asking_preposition
+        if asking and self.type != "date":
+            text = re.sub(rf"^{asking}\b|\b{asking}$", "", text).strip()
             if not text:
                 return True
         side = next((one for one in (*_SIDES, *_plain(self.type)) if text == one or text.endswith(f" {one}")), "")
@@ -215,5 +217,5 @@ def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
 
 
 _ROOTS_OF_VERBS = frozenset(map(_root, _VERBS))
-_LITTLE = frozenset(map(_root, (*_NEUTRAL, *_COPULAS, "that", "to")))
+_LITTLE = frozenset(map(_root, (*_NEUTRAL, *_COPULAS, "that", "to", "comes", "amounts")))
 """Words that a question said in other words may lack or have."""

@@ -45,9 +45,29 @@ COMPANY: tuple[WrongAgent, ...] = (
     line_echo,
 )
 
+SPEAKERS: tuple[WrongAgent, ...] = (
+    paster,
+    lister,
+    hedger,
+    echo,
+    claimer,
+    refuser,
+    line_near_miss,
+    line_paster,
+    line_lister,
+    line_hedger,
+    line_echo,
+)
+"""Those that say something else than the reference. The others do something else, and say the same."""
+
 
 async def company(reference: ReferenceRun, others: Sequence[WrongAgent] = ()) -> list[Earned]:
     """Let all wrong agents, and `others`, play a scenario."""
+    return await earned_by(reference, (*COMPANY, *others))
+
+
+async def earned_by(reference: ReferenceRun, agents: Sequence[WrongAgent]) -> list[Earned]:
+    """Let some wrong agents play a scenario."""
     script = script_of(reference)
     player = WrongAgentPlayer(reference)
-    return [await player.play(agent, script) for agent in (*COMPANY, *others)]
+    return [await player.play(agent, script) for agent in agents]
