@@ -15,6 +15,9 @@ from synth.solutions.plausible_values import RowSample
 from synth.solutions.reference_run import ReferenceRun
 
 MOST_RIVALS = 40
+KEY = re.compile(r"[a-z]+_\w+")
+"""An id of a row, which nobody tells as a name."""
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*|\d\d:\d\d.*")
 MOST_WORDS_AROUND = 3
 """The most words in a cell at whose ends a name is searched: a surname, a table's code."""
 
@@ -59,6 +62,8 @@ def _rivalled(fact: Fact, rows: RowSample) -> Fact:
     if fact.type not in ("name", "list") or fact.confusable or fact.confusable_sql:
         return fact
     names = [str(value) for value in (*_values(fact), *fact.also)]
+    if all(MOMENT.fullmatch(str(value)) for value in _values(fact)):
+        return fact  # the judge refuses any other day or time
     whole = [name for name in names if len(name.split()) > 1] or names
     others = dict.fromkeys(rival for name in whole for rival in _rivals(name, names, rows))
     own = {word for name in names for word in _words(name)}
@@ -82,7 +87,7 @@ def _rivals(name: str, own: Sequence[str], rows: RowSample) -> Iterator[str]:
     """The other texts of each column that holds a name. A text that is called one of the own names is no rival."""
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:
-            values = {row[column] for row in lines if isinstance(row[column], str)}
+            values = {row[column] for row in lines if isinstance(row[column], str) and not KEY.fullmatch(row[column])}
             if any(_is_called(value, name) for value in values):
                 yield from sorted(value for value in values if not any(_is_called(value, one) for one in own))
 

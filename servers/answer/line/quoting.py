@@ -13,7 +13,7 @@ from functools import cached_property
 
 from servers.answer.names import root, stem
 from servers.answer.text import words
-from servers.answer.vocabulary import word_set
+from servers.answer.vocabulary import MONTHS, UNITS, WEEKDAYS, word_set
 
 _ASKS = re.compile(
     r"(?:(?:until|till|up to|by|from|since|on|at|in|for|to|through|with) )?"
@@ -54,7 +54,7 @@ _LABELS = {
 }
 """What any value of a type may be called."""
 _TOTAL = word_set("total all altogether together overall whole")
-_AMOUNTS_TO = re.compile(r"(?:\b(?:comes?|came|amounts?|amounted) to|=)$")
+_AMOUNTS_TO = re.compile(r"(?:\b(?:comes?|came|amounts?|amounted) to)$")
 _ENDS = (
     r"\b(?:how long|last day|last until|until|up to|ends?|expires?|run out|kept|valid|good|due|latest|deadline|back)\b"
 )
@@ -121,7 +121,7 @@ class Quoted:
         more = [*_NEUTRAL, *_LABELS.get(self.type, ())]
         more += [] if asked & _PAST else _PRESENT
         more += _TOTAL if asked & _TOTAL else ()
-        return self._main | frozenset(map(_root, more))
+        return (self._main | frozenset(map(_root, more))) - _VALUES
 
     def is_whole(self, before: str, after: str) -> bool:
         """Whether the words around a value are all that the question has, in any order: they leave nothing open."""
@@ -137,6 +137,8 @@ class Quoted:
         text = before.strip().rstrip(":").strip()
         if not text:
             return not before.strip()
+        if text == self.subject:
+            return True
         text = _AMOUNTS_TO.sub("is", text)
         asking = self._asking_preposition
         if asking and self.type != "date":
@@ -160,8 +162,6 @@ class Quoted:
         return not text or self._is_quote(text, is_before=False)
 
     def _is_quote(self, text: str, *, is_before: bool) -> bool:
-        if is_before and text.strip() == self.subject:
-            return True
         if _strange_sign(text):
             return False
         told = _roots(text)
@@ -207,7 +207,7 @@ def _root(word: str) -> str:
 
 def _strange_sign(text: str) -> bool:
     """Whether a text has a sign that stands in no words: of a question, of more, of an alternative."""
-    return bool(re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:=-“”"))
+    return bool(re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:-“”"))
 
 
 def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
@@ -217,5 +217,7 @@ def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
 
 
 _ROOTS_OF_VERBS = frozenset(map(_root, _VERBS))
+_VALUES = frozenset(map(_root, (*MONTHS, *WEEKDAYS, *UNITS)))
+"""Words that may be a value themselves: "may" of "when the lorry may pass"."""
 _LITTLE = frozenset(map(_root, (*_NEUTRAL, *_COPULAS, "that", "to", "comes", "amounts")))
 """Words that a question said in other words may lack or have."""

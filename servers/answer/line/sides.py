@@ -17,7 +17,7 @@ _LITTLE = word_set(
 )
 """Words that a clause may have that the question lacks. They deny nothing, doubt nothing and name nothing."""
 _DOUBT = word_set("or if unless except but may might could would")
-_SIGNS = re.compile(r"[^\w\s.,:()'\"&-]")
+_SIGNS = re.compile(r"\.{2}|[^\w\s.,:()'\"&-]")
 MOST_WORDS = 60
 
 
