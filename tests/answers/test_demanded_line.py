@@ -88,6 +88,10 @@ STRUCK = AnswerQuestion(
     (wanted(Fact(name="struck", type="yes_no", value=False)),),
     "Does the answer tell whether the bell in Ahlenburg was struck: no?",
 )
+RESERVED = AnswerQuestion(
+    (wanted(Fact(name="left", type="count", value=2)),),
+    "Does the answer tell how many units are still to be reserved for Maja's request: 2?",
+)
 GROUP = AnswerQuestion(
     (wanted(Fact(name="group", type="name", value="O negative", also=("O neg",))),),
     "Does the answer tell the blood group of the unit: O negative?",
@@ -149,6 +153,7 @@ def test_a_value_outside_the_line_tells_nothing(answer: str) -> None:
         (STRUCK, "no, it was not struck"),
         (STRUCK, "no - the bell wasn't struck"),
         (STRUCK, "no, not yet"),
+        (RESERVED, "2 units still to be reserved"),
         (GROUP, "O-"),
         (GROUP, "O Rh neg."),
         (LENT, "the alabaster mask, the screen with the cranes"),
@@ -185,6 +190,8 @@ def test_words_that_change_no_value_may_stand_beside_it(asked: AnswerQuestion, l
         (STRUCK, "no, it was not not struck"),
         (STRUCK, "no, the bell was sold"),
         (STRUCK, "yes, it was not struck"),
+        (RESERVED, "2 units reserved"),
+        (RESERVED, "2 already reserved"),
         (GROUP, "O+"),
         (GROUP, "O"),
         (GROUP, "A-"),

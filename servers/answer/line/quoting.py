@@ -42,7 +42,7 @@ _NEUTRAL = word_set(
     "altogether"
 )
 """Words that change no value that they stand beside."""
-_PRESENT = word_set("now still already currently")
+_PRESENT = word_set("now still currently")
 _PAST = word_set("was were before had did been")
 _LABELS = {
     "amount": word_set("amount sum"),
@@ -107,12 +107,16 @@ class Quoted:
         first = self._first_preposition
         main = [*self._rest[:first]]
         end = next((at for at, word in enumerate(self._rest) if word in _SUBORDINATE), len(self._rest))
-        verb = next((at for at in range(first, end) if self._rest[at] in _ROOTS_OF_VERBS), end)
+        verb = next((at for at in range(first, end) if self._is_finite(at)), end)
         for word in self._rest[verb : min(end, verb + 3)]:
             if word in _PREPOSITIONS:
                 break
             main.append(word)
         return frozenset(main)
+
+    def _is_finite(self, at: int) -> bool:
+        """Whether a verb stands at a place, and not "to be": what is still to be done is not done."""
+        return self._rest[at] in _ROOTS_OF_VERBS and (at == 0 or self._rest[at - 1] != "to")
 
     @cached_property
     def _beside(self) -> frozenset[str]:
@@ -180,6 +184,8 @@ class Quoted:
         rest = self._rest
         if not Counter(told) - Counter(rest[: self._first_preposition]):
             return True
+        if told == _without_copulas(rest)[: len(told)]:
+            return True
         shared = _shared(told, rest)
         return any(self._is_end(told[cut:]) for cut in range(shared + 1))
 
@@ -208,6 +214,10 @@ def _root(word: str) -> str:
 def _strange_sign(text: str) -> bool:
     """Whether a text has a sign that stands in no words: of a question, of more, of an alternative."""
     return bool(re.sub(r"[^\W_]+(?:'[^\W_]+)?", "", text).strip(" \"',.()&/:-“”"))
+
+
+def _without_copulas(told: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in told if word not in _COPULAS)
 
 
 def _shared(told: Sequence[str], rest: Sequence[str]) -> int:
