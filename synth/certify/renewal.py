@@ -56,14 +56,13 @@ def renewable(environment: Environment, scenario: Scenario) -> Certificate | Non
     """The certificate of a scenario, if only the judge has another version.
 
     Where a SELECT says what is to be told, that hangs on the rows of each run, and no part of a certificate stays.
+    Whether there is anything to tell (`only_if`) hangs on the rows alone.
     """
     kept = scenario.certificate
     asked = [one for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
     if kept is None or kept.judge == JUDGE_VERSION or kept.digest != digest_of(environment, scenario):
         return None
-    if any(one.only_if or one.silent_sql for one in asked):
-        return None
-    if any(fact.sql or fact.confusable_sql for one in asked for fact in one.facts):
+    if any(one.silent_sql or any(fact.sql or fact.confusable_sql for fact in one.facts) for one in asked):
         return None
     doers = {agent.__name__.replace("_", " ") for agent in COMPANY if agent not in SPEAKERS}
     return kept if doers & kept.company.keys() and kept.difficulty.ladder else None
