@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from servers.answer.names import root, stem
 from servers.answer.text import words
@@ -32,6 +32,8 @@ _PREPOSITIONS = word_set(
     "in at on for to of by with from since after before until till through under over without into about between "
     "as than that who which whose where when while and or"
 )
+MOST_LITTLE = 20
+"""A question said again in whole has at most so many words more that say nothing."""
 _IN_ALL = (("in", "all"), ("in", "total"))
 _SUBORDINATE = word_set(
     "that which who whose whom where when while if after before because since than as and or not no without unless"
@@ -129,9 +131,16 @@ class Quoted:
 
     def is_whole(self, before: str, after: str) -> bool:
         """Whether the words around a value are all that the question has, in any order: they leave nothing open."""
+        asked = self._all
+        if not asked or not asked.total() <= before.count(" ") + after.count(" ") + 1 <= asked.total() + MOST_LITTLE:
+            return False
         told = Counter(word for word in _roots(f"{before} {after}") if word not in _LITTLE)
-        asked = Counter(word for word in self._rest if word not in _LITTLE)
-        return bool(asked) and told == asked and not _strange_sign(before) and not _strange_sign(after)
+        return told == asked and not _strange_sign(before) and not _strange_sign(after)
+
+    @cached_property
+    def _all(self) -> Counter[str]:
+        """The roots of its words that say something."""
+        return Counter(word for word in self._rest if word not in _LITTLE)
 
     @cached_property
     def _first_preposition(self) -> int:
@@ -207,6 +216,7 @@ def _roots(text: str) -> tuple[str, ...]:
     return tuple(_root(word) for word in words(text) if word not in _ARTICLES)
 
 
+@lru_cache(maxsize=4096)
 def _root(word: str) -> str:
     return word if word in _COPULAS else root(stem(word))
 

@@ -13,6 +13,12 @@ from typing import Any, NamedTuple
 
 from servers.bundle.description import Tool
 from servers.errors import BundleError
+from servers.judge import weighed
+from servers.messages import Verdict
+from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
+from servers.state.readonly_query import Reader
 from servers.text.json_values import is_list, is_object
 from synth.certify.agents.run_mutants import Replay, other_values
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, counted_on
@@ -243,6 +249,7 @@ class WrongAgentPlayer:
         self._replay = Replay(reference)
         self._steps = steps_of(reference.scenario.reference())
         self._is_deaf: bool | None = None
+        self._of_rows: dict[str, Verdict] | None = None
 
     async def play(self, agent: WrongAgent, script: Script) -> Earned:
         """The highest reward of an agent's wrong runs."""
@@ -261,9 +268,9 @@ class WrongAgentPlayer:
             if run.answer == reference.answer or await self._hears_nothing():
                 return None
             with reference.states.at_end() as reader:
-                if run.added and (await reference.judged(reader, run.added)).reward == 1:
+                if run.added and await self._spoken(reader, run.added) == 1:
                     return None
-                return (await reference.judged(reader, run.answer)).reward
+                return await self._spoken(reader, run.answer)
         try:
             made = await self._replay.play(self._same(run), list(run.steps))
         except BundleError:
@@ -274,6 +281,22 @@ class WrongAgentPlayer:
             if is_same and (run.answer == reference.answer or await self._hears_nothing()):
                 return None
             return (await reference.judged(reader, run.answer, made)).reward
+
+    async def _spoken(self, reader: Reader, answer: str) -> float:
+        """The reward of the reference's final state with other last words.
+
+        Checkpoints that hear no answer say the same each time, and are asked once.
+        """
+        reference = self._reference
+        checkpoints = reference.scenario.checkpoints
+        if self._of_rows is None:
+            deaf = [one for one in checkpoints if not _hears(one)]
+            said = await reference.judged(reader, answer, among=deaf)
+            self._of_rows = {verdict.checkpoint: verdict for verdict in said.verdicts}
+        said = await reference.judged(reader, answer, among=[one for one in checkpoints if _hears(one)])
+        heard = {verdict.checkpoint: verdict for verdict in said.verdicts}
+        verdicts = {**self._of_rows, **heard}
+        return weighed([verdicts[one.id] for one in checkpoints]).reward
 
     def _same(self, run: AgentRun) -> int:
         """The number of a run's first calls that equal the reference's."""
@@ -286,6 +309,11 @@ class WrongAgentPlayer:
         if self._is_deaf is None:
             self._is_deaf = not await self._reference.refuses(IDLE, now=self._reference.window.last)
         return self._is_deaf
+
+
+def _hears(checkpoint: Checkpoint) -> bool:
+    """Whether the verdict of a checkpoint may hang on the answer."""
+    return not isinstance(checkpoint, FootprintCheckpoint | SqlCheckpoint) or ":answer" in checkpoint.model_dump_json()
 
 
 def _properties(value: Any) -> Iterator[tuple[str, Any]]:
