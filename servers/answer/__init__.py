@@ -10,8 +10,8 @@ HOW_TO_ANSWER = (
     "that word. If there is nothing such, say that there is none. If you were asked for a value, end the message with "
     "a line that has it and nothing else: `Answer: 12 euros`. Several values stand in the order in which they were "
     "asked for, with semicolons between: `Answer: 12 euros; 3 April; yes`. Each value stands alone, without words "
-    "around it: `3 April`, and not `due on 3 April`. If a date, a time or an amount stood in the way of something, it "
-    "stands there too: `Answer: 12 euros; reason: 3 April`. They are read from that line. Say above it what you did, "
-    "and why something was not done."
+    "around it: `3 April`, and not `due on 3 April`; `5`, and not `5 tickets`. If a date, a time or an amount stood in "
+    "the way of something, it stands there too: `Answer: 12 euros; reason: 3 April`. They are read from that line. Say "
+    "above it what you did, and why something was not done."
 )
 """The words that every agent reads. `servers.answer.checks.verdict` holds answers to them."""

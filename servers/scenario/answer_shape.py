@@ -39,7 +39,9 @@ _REASON_ALONE = (
     "If a date, a time or an amount stood in the way of something, end your last message with a line that has it and "
     "nothing else: `Answer: reason: 3 April`."
 )
-_ALONE = "Each value stands alone, without words around it: `3 April`, and not `due on 3 April`."
+_ALONE = (
+    "Each value stands alone, without words around it: `3 April`, and not `due on 3 April`; `5`, and not `5 tickets`."
+)
 _ONLY_THERE = (
     "Values are read from that line alone, and each of them whole. A date has its day and its month, and a name is the "
     "one that it has here."

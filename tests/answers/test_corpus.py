@@ -30,12 +30,16 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   agents are told and the right values. Unread, 12 of 412 right ones were refused, most for a word beside the value that
   is not the question's, and 1 of 420 wrong ones passed. 8 right ones to conversations have no line: `outside`. The
   judge was mended by these: 2 right ones are refused and 1 wrong one passes, for a short form of a name without rivals.
+- `demanded_unseen`: messages to 50 others, with the words of the task as they are since the judge was mended by the
+  last part, by two writers who had read only what agents are told, the right values and what the tools showed. 12 of
+  250 right ones were refused, nine for a noun behind a number, and 3 of 250 wrong ones passed, dates as "in three
+  weeks". The judge has not been mended by them. One right one is `outside`: its writer did not know the currency.
 - `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
   ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
-All but `messages_held_out` were read to mend the judge.
+All but `messages_held_out` and `demanded_unseen` were read to mend the judge.
 """
 
 import gzip
@@ -74,6 +78,7 @@ PARTS = {
     "demanded_second": (0.0, 0.0),
     "demanded_third": (0.0, 0.0),
     "demanded_blind": (0.0049, 0.0024),
+    "demanded_unseen": (0.05, 0.0125),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
@@ -83,6 +88,8 @@ PARTS = {
 CONTRACT = ("development", "held_out")
 """The parts with lines that were right before there was a contract for answers."""
 
+UNMENDED = ("messages", "prose", "demanded_unseen")
+"""The parts by which the judge has not been mended: the shares above say all that is known of them."""
 LEAST = 0.9
 ENOUGH = 40
 """Precision and recall of each type of which there are so many lines."""
@@ -106,7 +113,13 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 
 @cache
 def questions() -> dict[str, tuple[tuple[AnswerQuestion, ...], datetime]]:
-    cases = (*lines("cases"), *lines("cases_messages"), *lines("cases_demanded"), *lines("cases_blind"))
+    cases = (
+        *lines("cases"),
+        *lines("cases_messages"),
+        *lines("cases_demanded"),
+        *lines("cases_blind"),
+        *lines("cases_unseen"),
+    )
     return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 
 
@@ -144,7 +157,7 @@ def test_right_answers_pass_and_wrong_ones_fail(part: str, record_property: Any)
         assert wrong.total() / len(those) <= bound, f"{part}, {right=}: {wrong.most_common()}"
 
 
-@pytest.mark.parametrize("part", [part for part in PARTS if not part.startswith(("messages", "prose"))])
+@pytest.mark.parametrize("part", [part for part in PARTS if not part.startswith(UNMENDED)])
 def test_precision_and_recall_are_reported_for_each_type(part: str, record_property: Any) -> None:
     within = [one for one in judged(part) if not one.outside]
     for types in (None, *sorted({one.types for one in within})):
