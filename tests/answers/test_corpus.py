@@ -30,10 +30,10 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   agents are told and the right values. Unread, 12 of 412 right ones were refused, most for a word beside the value that
   is not the question's, and 1 of 420 wrong ones passed. 8 right ones to conversations have no line: `outside`. The
   judge was mended by these: 2 right ones are refused and 1 wrong one passes, for a short form of a name without rivals.
-- `demanded_unseen`: messages to 50 others, with the words of the task as they are since the judge was mended by the
-  last part, by two writers who had read only what agents are told, the right values and what the tools showed. 12 of
-  250 right ones were refused, nine for a noun behind a number, and 3 of 250 wrong ones passed, dates as "in three
-  weeks". The judge has not been mended by them. One right one is `outside`: its writer did not know the currency.
+- `demanded_unseen`: messages to 75 others, after the judge was mended by the last part, by three writers who had read
+  only what agents are told, the right values and what the tools showed. 12 of 367 right ones were refused, ten for a
+  noun behind a number, and 6 of 375 wrong ones passed, dates as "in three weeks". The judge has not been mended by
+  them. 8 right ones are `outside`: their writers did not know the currency.
 - `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
   ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
@@ -78,7 +78,7 @@ PARTS = {
     "demanded_second": (0.0, 0.0),
     "demanded_third": (0.0, 0.0),
     "demanded_blind": (0.0049, 0.0024),
-    "demanded_unseen": (0.05, 0.0125),
+    "demanded_unseen": (0.0327, 0.016),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
