@@ -37,16 +37,17 @@ def in_words(number: int) -> str | None:
     return None
 
 
-def forms(one: ExpectedFact, value: Any, now: datetime) -> Iterator[tuple[str, Any]]:
-    """A value in the forms in which a model writes it into JSON."""
+def forms(question: AnswerQuestion, one: ExpectedFact) -> Iterator[tuple[str, Any]]:
+    """The value of a fact in the forms in which a model writes it into JSON."""
+    value = plain_value(one)
     match one.fact.type:
         case "amount":
-            yield from _amounts(Decimal(str(value)), one.fact.currency)
+            yield from _amounts(Decimal(str(value)), one.fact.currency or min(question.currencies, default=None))
         case "count":
             yield from (("number", int(value)), ("text", f"{int(value)}"), ("thousands", f"{int(value):,}"))
             yield from (("words", words) for words in (in_words(int(value)),) if words)
         case "date":
-            yield from _days(date.fromisoformat(str(value)[:10]), now)
+            yield from _days(date.fromisoformat(str(value)[:10]))
         case "time":
             yield from _times(time.fromisoformat(str(value)[-5:]))
         case "list":
@@ -67,13 +68,11 @@ def _amounts(number: Decimal, currency: str | None) -> Iterator[tuple[str, Any]]
         yield "words", f"{words} euros"
 
 
-def _days(day: date, now: datetime) -> Iterator[tuple[str, Any]]:
+def _days(day: date) -> Iterator[tuple[str, Any]]:
     yield from (("ISO", day.isoformat()), ("ISO with a time", f"{day.isoformat()}T00:00:00"))
     yield from (("day and month", f"{day.day} {day:%B}"), ("with dots", f"{day:%d.%m.%Y}"))
     yield "with weekday", f"{day:%A}, {day.day} {day:%B} {day.year}"
     yield "American", f"{day:%B} {day.day}, {day.year}"
-    if timedelta(0) < day - now.date() < timedelta(days=6):
-        yield "weekday", f"{day:%A}"
 
 
 def _times(clock: time) -> Iterator[tuple[str, Any]]:
@@ -83,20 +82,20 @@ def _times(clock: time) -> Iterator[tuple[str, Any]]:
         yield from (("12 h short", twelve.replace(":00", "")), ("12 h joined", twelve.replace(":00 ", "")))
 
 
-def right_answers(keyed: Keyed, now: datetime) -> Iterator[JsonAnswer]:
+def right_answers(keyed: Keyed) -> Iterator[JsonAnswer]:
     """All values under their keys, each in each of its forms."""
-    plain = {name: _plain(one) for name, (_, one) in keyed.items()}
+    plain = {name: plain_value(one) for name, (_, one) in keyed.items()}
     yield JsonAnswer("plain", json.dumps(plain))
     yield JsonAnswer("fenced", f"```json\n{json.dumps(plain, indent=2)}\n```")
     yield JsonAnswer("with a message", json.dumps({**plain, "message": "All of it is done."}))
-    for name, (_, one) in keyed.items():
-        for form, value in forms(one, _plain(one), now):
+    for name, (question, one) in keyed.items():
+        for form, value in forms(question, one):
             yield JsonAnswer(f"{one.fact.type}: {form}", json.dumps({**plain, name: value}, ensure_ascii=False))
 
 
 def wrong_answers(keyed: Keyed, now: datetime, others: Sequence[Any]) -> Iterator[JsonAnswer]:
     """Wrong values under the keys: near misses, neighbours' values, several, none, hedged and pasted ones."""
-    plain = {name: _plain(one) for name, (_, one) in keyed.items()}
+    plain = {name: plain_value(one) for name, (_, one) in keyed.items()}
     for name, (question, one) in keyed.items():
         true = plain[name]
         misses = [*one.confusable, *_near(one, true), *others]
@@ -107,6 +106,8 @@ def wrong_answers(keyed: Keyed, now: datetime, others: Sequence[Any]) -> Iterato
                 yield JsonAnswer("hedged", json.dumps({**plain, name: f"{true} or {other}"}))
                 yield JsonAnswer("in a row", json.dumps({**plain, name: {"value": true, "before": other}}))
         for form, value in _empty(true):
+            if value in (None, []) and true == 0 and one.fact.type in ("amount", "count"):
+                continue  # nothing is 0
             yield JsonAnswer(form, json.dumps({**plain, name: value}))
         yield JsonAnswer("left out", json.dumps({**{k: v for k, v in plain.items() if k != name}, "message": "Done."}))
     names = list(plain)
@@ -146,7 +147,7 @@ def _near(one: ExpectedFact, true: Any) -> Iterator[Any]:
             pass
 
 
-def _plain(one: ExpectedFact) -> Any:
+def plain_value(one: ExpectedFact) -> Any:
     return list(one.values) if one.fact.type == "list" else one.values[0]
 
 

@@ -206,13 +206,14 @@ SPOILED = ("about {}", "not {}", "{}?", "{} for Ada Lovelace", "{} per day")
 
 def lines(questions: Sequence[AnswerQuestion], now: datetime) -> Iterator[Line]:
     """Lines with the values of some questions in several forms, and spoiled ones."""
-    facts = [question.wanted[0] for question in questions if question.wanted]
-    labels = [_label(question) for question in questions if question.wanted]
+    asked = [question for question in questions if question.wanted]
+    facts = [question.wanted[0] for question in asked]
+    labels = [_label(question) for question in asked]
     plain = [_text(one) for one in facts]
     yield Line(True, f"Answer: {'; '.join(plain)}")
-    for at, one in enumerate(facts):
+    for at, (question, one) in enumerate(zip(asked, facts, strict=True)):
         told = plain.copy()
-        for _, value in forms(one, _value(one), now):
+        for _, value in forms(question, one):
             told[at] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)  # pyright: ignore
             yield Line(True, _line(labels, told))
         others = [str(other) for other in one.confusable if not is_true(one, other, now)]
@@ -232,10 +233,6 @@ def _line(labels: Sequence[str], told: Sequence[str]) -> str:
 
 def _label(question: AnswerQuestion) -> str:
     return question.asked.rpartition(": ")[0].removeprefix("Does the answer tell ").strip(" .")
-
-
-def _value(one: ExpectedFact) -> Any:
-    return list(one.values) if one.fact.type == "list" else one.values[0]
 
 
 def _text(one: ExpectedFact) -> str:

@@ -32,14 +32,14 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   judge was mended by these: 2 right ones are refused and 1 wrong one passes, for a short form of a name without rivals.
 - `demanded_unseen`: messages to 75 others, after the judge was mended by the last part, by three writers who had read
   only what agents are told, the right values and what the tools showed. 12 of 367 right ones were refused, ten for a
-  noun behind a number, and 6 of 375 wrong ones passed, dates as "in three weeks". The judge has not been mended by
-  them. 8 right ones are `outside`: their writers did not know the currency.
+  noun behind a number, and 6 of 375 wrong ones passed, dates as "in three weeks". The judge was mended by them: 2 right
+  ones are refused. 8 right ones are `outside`: their writers did not know the currency.
 - `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
   ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
-All but `messages_held_out` and `demanded_unseen` were read to mend the judge.
+All but `messages_held_out` were read to mend the judge.
 """
 
 import gzip
@@ -78,7 +78,7 @@ PARTS = {
     "demanded_second": (0.0, 0.0),
     "demanded_third": (0.0, 0.0),
     "demanded_blind": (0.0049, 0.0024),
-    "demanded_unseen": (0.0327, 0.016),
+    "demanded_unseen": (0.0055, 0.0),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
@@ -88,7 +88,7 @@ PARTS = {
 CONTRACT = ("development", "held_out")
 """The parts with lines that were right before there was a contract for answers."""
 
-UNMENDED = ("messages", "prose", "demanded_unseen")
+UNMENDED = ("messages", "prose")
 """The parts by which the judge has not been mended: the shares above say all that is known of them."""
 LEAST = 0.9
 ENOUGH = 40

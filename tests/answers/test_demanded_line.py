@@ -92,6 +92,20 @@ RESERVED = AnswerQuestion(
     (wanted(Fact(name="left", type="count", value=2)),),
     "Does the answer tell how many units are still to be reserved for Maja's request: 2?",
 )
+SENT = AnswerQuestion(
+    (wanted(Fact(name="sent", type="count", value=5)),),
+    "Does the answer tell how many went to Mirela: 5?",
+    given=("Please hand the tickets of the printers to Mirela, and the letters to Ove.",),
+)
+LATE = AnswerQuestion(
+    (wanted(Fact(name="late", type="count", value=300)),),
+    "Does the answer tell how many minutes it is late in all: 300?",
+    given=("The tickets say 150 minutes.",),
+)
+NOT_PACKED = AnswerQuestion(
+    (wanted(Fact(name="left", type="name", value="Ottavia Brandt")),),
+    "Does the answer tell whose order was not packed: Ottavia Brandt?",
+)
 GROUP = AnswerQuestion(
     (wanted(Fact(name="group", type="name", value="O negative", also=("O neg",))),),
     "Does the answer tell the blood group of the unit: O negative?",
@@ -154,6 +168,10 @@ def test_a_value_outside_the_line_tells_nothing(answer: str) -> None:
         (STRUCK, "no - the bell wasn't struck"),
         (STRUCK, "no, not yet"),
         (RESERVED, "2 units still to be reserved"),
+        (SENT, "5 tickets"),
+        (SENT, "five pieces"),
+        (LATE, "300 min"),
+        (NOT_PACKED, "not packed: Ottavia Brandt"),
         (GROUP, "O-"),
         (GROUP, "O Rh neg."),
         (LENT, "the alabaster mask, the screen with the cranes"),
@@ -192,6 +210,14 @@ def test_words_that_change_no_value_may_stand_beside_it(asked: AnswerQuestion, l
         (STRUCK, "yes, it was not struck"),
         (RESERVED, "2 units reserved"),
         (RESERVED, "2 already reserved"),
+        (SENT, "5 lorries"),
+        (SENT, "5 more tickets"),
+        (SENT, "5 kg"),
+        (LATE, "300 tickets"),
+        (LATE, "300 hrs"),
+        (NOT_PACKED, "not Ottavia Brandt"),
+        (RENEWED, "in five days"),
+        (RENEWED, "the end of May"),
         (GROUP, "O+"),
         (GROUP, "O"),
         (GROUP, "A-"),

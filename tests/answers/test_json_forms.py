@@ -34,7 +34,7 @@ def test_right_json_passes_and_wrong_json_fails(name: str, record_property: Any)
         now = datetime.fromisoformat(scenario.clock or clock)
         questions, keyed = keyed_facts(scenario, now)
         neighbours = [one.values[0] for _, one in keyed.values() if one.fact.type not in ("list", "yes_no")]
-        answers = [(True, one) for one in right_answers(keyed, now)] if keyed else []
+        answers = [(True, one) for one in right_answers(keyed)] if keyed else []
         answers += [(False, one) for one in wrong_answers(keyed, now, neighbours)] if keyed else []
         for right, answer in answers:
             seen["right" if right else "wrong"] += 1

@@ -24,7 +24,7 @@ from servers.answer.stance import UNSURE
 from servers.answer.text import folded, written
 
 NO_LINE = "the answer has no last line that begins with 'Answer:', where its values stand"
-_HEAD = re.compile(r"(?:^|\n|[.!?;:)\"] )[ \"'-]*(?:(?:the|my|final) ){0,2}answer ?: ?", re.IGNORECASE)
+_HEAD = re.compile(r"(?:^|\n|[.!?;:)\"] )[ \"'>-]*(?:(?:the|my|final) ){0,2}answer ?: ?", re.IGNORECASE)
 _INNER_SEPARATOR = re.compile(r", (?!\d{4}\b)| and ")
 _BULLET = re.compile(r"^ *(?:[-*+] |(?P<number>\d{1,2})[.)] )(?=\S)")
 _NUMBERED = re.compile(r"^ *\(?(\d{1,2})\) (?=\S)")
@@ -32,6 +32,10 @@ _TOLD_TWICE = re.compile(r"(.+\S) \(([^()]+)\)")
 """A value in two forms: "2026-04-03 (3 April)"."""
 _REASON = re.compile(r"(?:the )?reasons?(?: is| was)? ?:? ")
 _NO_REASON = frozenset(("none", "nothing", "no", "-", "n/a", "no reason", "there is none"))
+_WORD = re.compile(r"[a-z]{3,}")
+_DENIED = re.compile(r"\b(?:not|no|never) $")
+"""A word that denies the value behind it, though the question may have it too: who was not packed."""
+_COUNTED = re.compile(r"\bhow many ((?!is\b|was\b|has\b|does\b)[a-z]+)|\bhow many\b()")
 LONGEST_PART = 400
 """Characters of a part of the line: its value and words of the question."""
 MOST_WORDS = 60
@@ -244,7 +248,16 @@ def reads(part: str, question: AnswerQuestion, one: ExpectedFact, now: datetime)
 def wanted_of(question: AnswerQuestion, one: ExpectedFact, now: datetime) -> WantedValue:
     """What the values of a question are held against."""
     code = frozenset({one.fact.currency}) if one.fact.currency else question.currencies
-    return WantedValue(one, now, code, question.unit, counts="how many" in question.subject)
+    nouns = _nouns(question) if one.fact.type == "count" else frozenset[str]()
+    return WantedValue(one, now, code, question.unit, nouns, counts="how many" in question.subject)
+
+
+def _nouns(question: AnswerQuestion) -> frozenset[str]:
+    """The root of what a question counts. If it does not say, those of the words of its task."""
+    counted = _COUNTED.search(question.subject)
+    noun = (counted and counted[1]) or ""
+    texts = (noun,) if counted is None or noun.endswith("s") else (question.subject, *question.given)
+    return frozenset(map(root, _WORD.findall(folded(" ".join(texts)))))
 
 
 def _cores(part: str, quoted: Quoted) -> Iterator[str]:
@@ -257,6 +270,8 @@ def _cores(part: str, quoted: Quoted) -> Iterator[str]:
     for first in range(len(ends)):
         for last in range(first, len(ends)):
             before, after = part[: ends[first][0]], part[ends[last][1] :]
+            if _DENIED.search(before):
+                continue
             if (first in starts and last in stops) or quoted.is_whole(before, after):
                 yield part[ends[first][0] : ends[last][1]].rstrip(",")
 

@@ -18,6 +18,7 @@ from servers.answer.line.names import is_name, is_side, says_none
 from servers.answer.line.numerals import BELOW_100, number, ordinal
 from servers.answer.measures import MEASURES, factor_between
 from servers.answer.mention import Day, Mention
+from servers.answer.names import root
 from servers.answer.vocabulary import CURRENCY_OF, WEEKDAYS, alternatives
 
 _SIGNS = "€$£¥"
@@ -42,6 +43,13 @@ _DATED = re.compile(
 )
 _NOT_WHOLE = re.compile(r"(?:the |der |den |am |le |el )?\d{1,2}(?:st|nd|rd|th|\.)?")
 _MIDNIGHT = re.compile(r"[t ]00:00(?::00)?(?:\.0+)?z?$")
+_WITHOUT_A_DAY = re.compile(
+    r"\b(?:ago|day|days|week|weeks|fortnight|end|today|tomorrow|yesterday|tonight)\b(?<!last day)"
+)
+"""Words of dates that have no day and month of their own."""
+_NOUN = re.compile(r"(?P<number>.+) (?P<noun>[a-z]{3,})")
+_ANY_NOUN = frozenset(map(root, ("piece", "pieces", "item", "items", "unit", "units", "person", "persons", "people")))
+_SHORT = {"min": "minutes", "mins": "minutes", "hrs": "hours"}
 _TIME_ENDS = re.compile(r" (?:sharp|exactly)$")
 _JOINTS = re.compile(r"(?<=\d)t(?=\d)|,? (?:at |um |on |am |of |a las )?")
 """What may stand between a date and a time of day."""
@@ -55,6 +63,8 @@ class WantedValue:
     now: datetime
     currencies: frozenset[str] = frozenset()
     unit: str = ""
+    nouns: frozenset[str] = frozenset()
+    """The roots of the words of the question and of its task: a number may have one of them behind it."""
     counts: bool = True
     """Whether the question asks how many there are: a place in a row is then no number."""
 
@@ -133,11 +143,21 @@ def _count(wanted: WantedValue, text: str) -> bool | None:
     if measured and (values := number(measured["number"])):
         factor = factor_between(measured["unit"], wanted.unit)
         return any(value * factor in wanted.numbers for value in values)
-    values = number(often["number"] if often else text)
+    values = number(often["number"] if often else text) or _of_things(wanted, text)
     if not values and not wanted.counts:
         place = ordinal(text)
         values = frozenset[Decimal]() if place is None else frozenset({Decimal(place)})
     return any(value in wanted.numbers for value in values) if values else None
+
+
+def _of_things(wanted: WantedValue, text: str) -> frozenset[Decimal]:
+    """The number of a text that has a noun of the task behind it: "5 containers"."""
+    found = _NOUN.fullmatch(text)
+    noun = _SHORT.get(found["noun"], found["noun"]) if found else ""
+    values = number(found["number"]) if found else frozenset[Decimal]()
+    is_noun = list(values) == [1] or noun.endswith("s") or noun == "people"
+    is_known = root(noun) in wanted.nouns or root(noun) in _ANY_NOUN
+    return values if is_noun and is_known and noun not in MEASURES else frozenset[Decimal]()
 
 
 def _date(wanted: WantedValue, text: str) -> bool | None:
@@ -151,6 +171,8 @@ def days_of(text: str, now: date) -> list[Day] | None:
     """What a text means that is one date as a whole, with its weekday if it has one. None if it is none."""
     found = _DATED.fullmatch(_MIDNIGHT.sub("", text))
     if found is None or _NOT_WHOLE.fullmatch(found["date"]) or (found["before"] and found["after"]):
+        return None
+    if _WITHOUT_A_DAY.search(text):
         return None
     told = _whole(found["date"], dates(found["date"], now)) or _whole(
         f"{found['date']}.", dates(f"{found['date']}.", now)
