@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import jinja2
 from markupsafe import Markup
@@ -257,7 +257,15 @@ class Guarded:
             body = await body_of(scope, receive, LARGEST_FORM)
             form = dict(parse_qsl((body or b"").decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
         except (TooLarge, ValueError):
-            answer = await self._pages.drawn("error.html", 413, title="Too large", message=_TOO_LARGE, csrf="", path="")
+            answer = await self._pages.drawn(
+                "error.html",
+                413,
+                title="Too large",
+                message=_TOO_LARGE,
+                csrf="",
+                path="",
+                ways=_ways_on(Request(scope)),
+            )
             await answer(scope, receive, send)
             return
         if body is None:
@@ -265,7 +273,13 @@ class Guarded:
         session: WebSession | None = scope["session"]
         if session is None or not is_own_form(session, form.get("csrf", "")) or _is_from_elsewhere(scope):
             answer = await self._pages.drawn(
-                "error.html", 403, title="Not from here", message=_NOT_OURS, csrf="", path=""
+                "error.html",
+                403,
+                title="Not from here",
+                message=_NOT_OURS,
+                csrf="",
+                path="",
+                ways=_ways_on(Request(scope)),
             )
             await answer(scope, receive, send)
             return
@@ -321,6 +335,8 @@ async def log_out(visit: Visit) -> Response:
 
 async def _told(pages: Pages, request: Request, error: Exception) -> Response:
     """A page about an error. What the farm did not foresee is not shown; its log has it."""
+    if isinstance(error, HTTPException) and (elsewhere := _page_instead(request, error.status_code)):
+        return RedirectResponse(elsewhere, status_code=303)
     if isinstance(error, HTTPException):
         status, message = error.status_code, "There is no such page." if error.status_code == 404 else error.detail
     elif isinstance(error, FarmError):
@@ -335,11 +351,48 @@ async def _told(pages: Pages, request: Request, error: Exception) -> Response:
         "message": message[:4000],
         "csrf": session.csrf if session else "",
         "path": "",
+        "ways": _ways_on(request),
     }
     answer = await pages.drawn("error.html", status, **values)
     if status == 503:
         answer.headers["Retry-After"] = str(RETRY_SECONDS)
     return answer
+
+
+def _page_instead(request: Request, status: int) -> str:
+    """The page that is meant by an address of a form, or by one with a slash at its end. Empty if none is."""
+    path = request.scope["path"]
+    if request.method not in ("GET", "HEAD") or {".", ".."} & set(path.split("/")):
+        return ""
+    if status == 405:
+        return _own_address(path.rpartition("/")[0])
+    if status == 404 and path.endswith("/") and path.strip("/"):
+        query = request.url.query
+        return f"{_own_address(path)}{'?' if query else ''}{query}"
+    return ""
+
+
+def _own_address(path: str) -> str:
+    """An address of this site, whatever the path begins or ends with."""
+    return f"/{quote(path.strip('/'), safe='/')}"
+
+
+def _ways_on(request: Request) -> list[tuple[str, str]]:
+    """Where a page about an error leads: to the page it came from, to the list that it is of, to the gallery."""
+    path, ways = request.scope["path"], list[tuple[str, str]]()
+    try:
+        came = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        came = urlsplit("")
+    is_own = bool(came.netloc) and came.netloc == request.headers.get("host")
+    if is_own and came.path.strip("/") not in ("", path.strip("/"), "instances", "runs", "farm"):
+        ways.append(
+            ("Back to where you were", f"{_own_address(unquote(came.path))}{'?' if came.query else ''}{came.query}")
+        )
+    if path.startswith("/instances/") and path.count("/") > 2:
+        ways.append(("To the instance", _own_address("/".join(path.split("/")[:3]))))
+    ways += [(f"To the {name}", f"/{name}") for name in ("instances", "runs", "farm") if path.startswith(f"/{name}")]
+    return [*ways, ("To the environments", "/")]
 
 
 def _packed(text: str) -> bytes:

@@ -4,6 +4,7 @@ A form need not know every schema. What is no plain value is written as JSON. Th
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -139,14 +140,22 @@ def _number(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, int | float) else text  # true and false are numbers to Python
+    is_number = isinstance(value, int | float)  # true and false are numbers to Python
+    return value if is_number and math.isfinite(value) else text
 
 
 def _json(name: str, text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{name}: is not JSON: {error}") from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no finite number")
+    return value
 
 
 def _choice(value: Any) -> str:

@@ -16,6 +16,9 @@ from servers.text.wording import counted
 LONGEST_SHOWN = 20_000
 """The most characters of one text on a page."""
 BRIEF = 140
+WHOLE_IN_A_CELL = 28
+"""Characters that a cell of a table shows without a cut, as wide as they may be."""
+LONGEST_TITLE = 1000
 KNOWN = ("id", "role", "question", "kind", "weight")
 """What a page shows of a checkpoint before how it asks."""
 SIGNS = {"insert": "+", "update": "~", "delete": "−"}
@@ -53,11 +56,20 @@ def brief(text: str) -> str:
     return clean(line if len(line) <= BRIEF else f"{line[:BRIEF]}…") or "(nothing)"
 
 
-def cell(value: Any) -> Markup:
+def row_value(value: Any) -> Markup:
     """A value of a row. NULL is marked."""
     if value is None:
         return Markup('<span class="faint">null</span>')
     return escape(shown(value if isinstance(value, str) else json.dumps(value, default=str)))
+
+
+def cell(value: Any) -> Markup:
+    """A value in a narrow cell. One that may not fit is shown whole where it is reached, by mouse or keyboard."""
+    told = row_value(value)
+    text = told.unescape()
+    if value is None or len(text) <= WHOLE_IN_A_CELL:
+        return told
+    return Markup('<span class="long" tabindex="0" title="{}">{}</span>').format(text[:LONGEST_TITLE], told)
 
 
 def when(moment: datetime | float) -> Markup:
@@ -108,6 +120,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "shown": shown,
     "brief": brief,
     "cell": cell,
+    "value": row_value,
     "exact": exact,
     "when": when,
     "seconds": seconds,

@@ -53,14 +53,15 @@ class CataloguePages:
     async def gallery(self, visit: Visit) -> Response:
         """All environments as cards."""
         asked = {name: visit.asked(name) for name in ("q", "made", "rating", "sort")}
-        cards, broken = await self._catalogue.answer(lambda: self._cards(asked["q"][:200]))
+        cards, broken, total = await self._catalogue.answer(lambda: self._cards(asked["q"][:200]))
         shown = [one for one in cards if _fits(one, asked)]
         shown.sort(key=_sorting(asked["sort"]))
         return await visit.drawn(
-            "gallery.html", cards=shown, total=len(cards), broken=broken, asked=asked, made=MADE, ratings=RATINGS
+            "gallery.html", cards=shown, total=total, broken=broken, asked=asked, made=MADE, ratings=RATINGS
         )
 
-    def _cards(self, search: str) -> tuple[list[GalleryCard], dict[str, str]]:
+    def _cards(self, search: str) -> tuple[list[GalleryCard], dict[str, str], int]:
+        """The cards that fit, the bundles that cannot be read, and the number of all environments."""
         part = self._catalogue.environments(Page(limit=1000), search=search)
         broken, cards = dict(part.broken), list[GalleryCard]()
         for card in part.items:
@@ -69,7 +70,8 @@ class CataloguePages:
                 cards.append(GalleryCard(card, self._facts.of(card.id), provenance.model or ""))
             except (BundleError, NotFound) as error:  # it changed meanwhile
                 broken[card.id] = self._catalogue.without_folders(str(error))
-        return cards, broken
+        total = self._catalogue.environments(Page(limit=1)).total if search else part.total
+        return cards, broken, total
 
     async def environment(self, visit: Visit) -> Response:
         """Everything about one environment."""

@@ -19,6 +19,13 @@ from registry.web.pages.model_plays import ModelOrder
 from servers.limits.parent_death import die_with_parent
 
 LONGEST_SAID = 4000
+ENDS = {
+    "finished": "It ended without an answer.",
+    "turn_limit": "It used all of its turns without an answer.",
+    "token_limit": "It used all of its tokens without an answer.",
+    "time_limit": "Its time was over before it had an answer.",
+}
+"""What is said of a play without an answer, if nothing else explains it."""
 
 
 async def _played(order: ModelOrder) -> None:
@@ -29,7 +36,10 @@ async def _played(order: ModelOrder) -> None:
     ):
         person = None if order.persona is None else SimulatedPerson(model, persona=order.persona, task=order.task)
         trace = await play(model, toolbox, order.task, limits=Limits(turns=order.turns), person=person, on_event=_show)
-        _say("ended", trace.answer or trace.error or trace.end)
+        if trace.end == "finished" and trace.answer.strip():
+            _say("ended", trace.answer)
+        else:
+            _say("broke", trace.error or ENDS.get(trace.end, trace.end))
 
 
 def _show(event: Event) -> None:

@@ -32,7 +32,7 @@ from servers.doors.operations import (
     RewindOrder,
 )
 from servers.errors import BundleError, Conflict, FarmError, NotFound, RequestError
-from servers.messages import CallRecord, InstanceStatus, StartTable
+from servers.messages import CallAnswer, CallRecord, InstanceStatus, StartTable
 from servers.records import OPENAI
 from servers.scenario.answer_shape import task_asking
 from servers.scenario.scenario import Scenario
@@ -115,8 +115,8 @@ class PlaygroundPages:
         """The playground of one instance."""
         begin = time.process_time()  # what others do meanwhile counts, too; that the machine is busy does not
         lease = await visit.registry.find(visit.part("instance"))
-        if lease.status in ("closed", "lost") or (lease.status == "expired" and lease.kept_until is None):
-            return await visit.drawn("instance_over.html", lease=lease, scores=await self._scores(visit, lease))
+        if is_over(lease):
+            return await over_page(visit, lease)
         answer = await self._shown(visit, lease, problem)
         if visit.request.headers.get("x-live"):
             self._feed.spent(time.process_time() - begin)
@@ -140,7 +140,7 @@ class PlaygroundPages:
         tool = next((one for one in tools if one.name == visit.asked("tool")), None)
         asked_for = visit.form or dict(visit.request.query_params)
         form = fields(tool, asked_for, starts) if tool else []
-        scores = await self._scores(visit, lease)
+        scores = await _scores(visit, lease)
         return await visit.drawn(
             "playground.html",
             422 if problem else 200,
@@ -199,9 +199,6 @@ class PlaygroundPages:
         order = HistoryOrder(instance=lease.instance, after=after, limit=min(limit, MOST_CALLS_SHOWN))
         return list(await asyncio.to_thread(CALLS.validate_json, await door.ask(HISTORY, order)))
 
-    async def _scores(self, visit: Visit, lease: Lease) -> list[Score]:
-        return await asyncio.to_thread(visit.registry.ledger.scores, lease.instance)
-
     async def _plan(
         self,
         visit: Visit,
@@ -228,17 +225,25 @@ class PlaygroundPages:
         try:
             arguments = arguments_of(tool, visit.form)
         except RequestError as error:
-            visit.request.scope["query_string"] = urlencode({"tool": tool.name}).encode()
-            return await self.show(visit, problem=str(error))
-        await self._make(visit, tool.name, arguments)
+            return await self._refused(visit, tool, str(error))
+        answer = await self._make(visit, tool.name, arguments)
+        if answer.outcome != "ok":
+            return await self._refused(visit, tool, answer.text)
         return visit.go_to(self._back(visit, tool=tool.name))
 
-    async def _make(self, visit: Visit, tool: str, arguments: dict[str, Any]) -> None:
+    async def _refused(self, visit: Visit, tool: Tool, why: str) -> Response:
+        """The playground with the form as it was filled, and why its call was refused."""
+        kept = {"tool": tool.name, "table": visit.form.get("table", "")}
+        visit.request.scope["query_string"] = urlencode({name: text for name, text in kept.items() if text}).encode()
+        return await self.show(visit, problem=why)
+
+    async def _make(self, visit: Visit, tool: str, arguments: dict[str, Any]) -> CallAnswer:
         """Make a call, and prolong the lease, since somebody is there."""
         instance = visit.part("instance")
         door = await visit.registry.door(instance)
-        await door.ask(CALL, CallOrder(instance=instance, tool=tool, arguments=arguments))
+        answer = await door.ask(CALL, CallOrder(instance=instance, tool=tool, arguments=arguments))
         await visit.registry.heartbeat(instance)
+        return answer
 
     async def step(self, visit: Visit) -> Response:
         """Make the next call of the reference solution."""
@@ -324,6 +329,20 @@ class PlaygroundPages:
         kept = {name: visit.form[name] for name in ("tool", "table") if visit.form.get(name)}
         query = urlencode({**kept, **more})
         return f"/instances/{visit.part('instance')}{'?' if query else ''}{query}"
+
+
+def is_over(lease: Lease) -> bool:
+    """True if an instance has no state any more that could be read."""
+    return lease.status in ("closed", "lost") or (lease.status == "expired" and lease.kept_until is None)
+
+
+async def over_page(visit: Visit, lease: Lease) -> Response:
+    """What is left of an instance that is over: its last score, and a way to launch another."""
+    return await visit.drawn("instance_over.html", lease=lease, scores=await _scores(visit, lease))
+
+
+async def _scores(visit: Visit, lease: Lease) -> list[Score]:
+    return await asyncio.to_thread(visit.registry.ledger.scores, lease.instance)
 
 
 def reference_plan(scenario: Scenario, first: Sequence[CallRecord], made: int) -> ReferencePlan:

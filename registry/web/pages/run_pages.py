@@ -7,7 +7,7 @@ from starlette.responses import Response
 from registry.web.app import PageView, Visit, json_answer, takes_gzip
 from registry.web.line_chart import SMALL, line_chart
 from registry.web.pages.run_questions import MOST_COMPARED, RunQuestion, RunQuestionKind, RunReaderProcess
-from servers.errors import FarmError, NotFound
+from servers.errors import FarmError, NotFound, RequestError
 
 LONGEST = 1000
 """Characters of a value of the address."""
@@ -56,7 +56,12 @@ class RunPages:
         """One evaluation, or some compared with the first. The report's own scripts draw it."""
         runs = _runs(visit)
         if not runs:
-            raise NotFound("choose a run")
+            raise RequestError("Nothing is compared yet: tick one or more evaluations in the list of runs first.")
+        listed = await self._reader.told(RunQuestion(kind="list")) if self._reader.shelves else {"runs": []}
+        known = {one["id"] for one in listed["runs"]}
+        for run in runs:
+            if run not in known:
+                raise NotFound(f"no such run: {run}; its folder may have been deleted or moved")
         query = "&".join(f"run={quote(one, safe='')}" for one in runs)
         return await visit.drawn("run.html", query=query, several=len(runs) > 1)
 

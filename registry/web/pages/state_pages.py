@@ -4,8 +4,9 @@ from typing import NamedTuple, cast, get_args
 
 from starlette.responses import Response
 
-from registry.messages import LARGEST_QUERY, Lease, LeaseStatus
+from registry.messages import LARGEST_QUERY, Lease, LeasePart, LeaseStatus
 from registry.web.app import PageView, Visit
+from registry.web.pages.playground_pages import is_over, over_page
 from registry.web.pages.shown_tables import TableView, changes_of, table_view
 from servers.doors.operations import QUERY, SNAPSHOT, STANDING, ImageResponse, InstanceOrder, QueryOrder
 from servers.errors import Conflict, FarmError, NotFound, QueryError
@@ -39,10 +40,10 @@ class StatePages:
         return {
             "GET /instances": self.instances,
             "POST /instances/close": self.close_all,
-            f"GET {one}/state": self.state,
-            f"GET {one}/diff": self.diff,
-            f"GET {one}/sql": self.sql,
-            f"POST {one}/sql": self.sql,
+            f"GET {one}/state": _of_what_is_there(self.state),
+            f"GET {one}/diff": _of_what_is_there(self.diff),
+            f"GET {one}/sql": _of_what_is_there(self.sql),
+            f"POST {one}/sql": _of_what_is_there(self.sql),
             f"GET {one}/snapshot": self.snapshot,
         }
 
@@ -50,11 +51,15 @@ class StatePages:
         """The leases, the newest first."""
         status, environment = visit.asked("status", "live"), visit.asked("environment")
         offset = visit.number("from", most=FURTHEST)
-        part = await visit.registry.leases(
-            Page(offset=offset, limit=INSTANCES_A_PAGE),
-            status=cast("LeaseStatus", status) if status in get_args(LeaseStatus) else None,
-            environment=environment or None,
-        )
+        known = cast("LeaseStatus", status) if status in get_args(LeaseStatus) else None
+
+        async def found(offset: int) -> LeasePart:
+            page = Page(offset=offset, limit=INSTANCES_A_PAGE)
+            return await visit.registry.leases(page, status=known, environment=environment or None)
+
+        part = await found(offset)
+        if part.total and not part.items:  # it is beyond the last page
+            part = await found((part.total - 1) // INSTANCES_A_PAGE * INSTANCES_A_PAGE)
         ids = await visit.registry.catalogue.answer(visit.registry.catalogue.library.ids)
         return await visit.drawn(
             "instances.html",
@@ -141,6 +146,16 @@ class StatePages:
         door = await visit.registry.reading_door(lease.instance)
         standing = await door.ask(STANDING, InstanceOrder(instance=lease.instance))
         return await visit.drawn(f"state_{tab}.html", code, lease=lease, standing=standing, tab=tab, **values)
+
+
+def _of_what_is_there(page: PageView) -> PageView:
+    """A page of a state. If the instance is over, the page that says so takes its place."""
+
+    async def shown(visit: Visit) -> Response:
+        lease = await visit.registry.find(visit.part("instance"))
+        return await over_page(visit, lease) if is_over(lease) else await page(visit)
+
+    return shown
 
 
 def _filter(visit: Visit, view: TableView) -> Filter:

@@ -51,18 +51,41 @@ function replaceRegions(page, names, isLive) {
 async function refreshed(address, options, names) {
   const number = ++latest;
   const answer = await fetch(address, { credentials: "same-origin", ...options });
+  notice("");
   const type = answer.headers.get("content-type") || "";
   if (!type.startsWith("text/html")) return location.assign(answer.url);
   const page = parsed(await answer.text());
   const isAnother = !regions().some((name) => page.querySelector(`[data-region="${CSS.escape(name)}"]`));
-  if (isAnother && answer.status !== 422) {
-    document.body.replaceWith(page.body);
-    document.title = page.title;
+  if (isAnother && answer.status === 422) {  // a form was refused: what was typed stays
+    notice(page.querySelector("#trouble .message")?.textContent || "That did not work.");
+    return null;
+  }
+  if (isAnother) {
+    become(page);
     return null;
   }
   if (number !== latest && !options) return null; // a later one is under way
   replaceRegions(page, names, "X-Live" in (options?.headers || {}));
   return answer;
+}
+
+function become(page) {
+  document.body.replaceWith(page.body);
+  document.title = page.title;
+  dress(document.body);
+}
+
+// What went wrong, where everybody sees it. Nothing hides it again.
+function notice(text) {
+  const place = document.getElementById("notice");
+  if (!place || place.textContent === text) return;
+  place.textContent = text;
+  place.hidden = !text;
+}
+
+function away() {
+  notice("The farm does not answer.");
+  showTrouble();
 }
 
 function told(text) {
@@ -74,31 +97,39 @@ function told(text) {
 addEventListener("submit", async (event) => {
   const form = event.target, button = event.submitter;
   if (form.dataset.ask && !confirm(form.dataset.ask)) return event.preventDefault();
-  if (!("quiet" in form.dataset)) return;
+  const isPost = form.method === "post", isQuiet = "quiet" in form.dataset;
+  if (!isPost && !isQuiet) return;
   event.preventDefault();
   const data = new URLSearchParams(new FormData(form, button));
-  const isPost = form.method === "post";
   const address = isPost ? form.action : `${form.action}?${data}`;
   if (button) button.disabled = true;
   form.setAttribute("aria-busy", "true");
   try {
+    if (!isQuiet) return await sent(address, data);
     const own = form.closest("[data-region]")?.dataset.region;
     const names = isPost ? regions().filter((one) => one === own || !EDITED.includes(one)) : undefined;
     const answer = await refreshed(address, isPost ? { method: "POST", body: data } : {}, names);
     if (answer) {
-      if (!isPost || new URL(answer.url).pathname !== location.pathname) history.pushState(null, "", answer.url);
-      else if (own && answer.status < 400) history.replaceState(null, "", answer.url);
-      told(form.dataset.done || "The page was refreshed.");
+      const isNew = answer.redirected && new URL(answer.url).pathname !== location.pathname;
+      if (!isPost || isNew) history.pushState(null, "", answer.url);
+      else if (own && answer.redirected) history.replaceState(null, "", answer.url);
+      told(answer.ok ? form.dataset.done || "The page was refreshed." : "It was refused.");
     }
   } catch {
-    told("The farm does not answer.");
-    showTrouble();
+    away();
   } finally {
     form.removeAttribute("aria-busy");
     if (button) button.disabled = false;
   }
 });
-addEventListener("popstate", () => { if (regions().length) refreshed(location.href); });
+addEventListener("popstate", () => { if (regions().length) refreshed(location.href).catch(away); });
+
+// A form that leads to another page. If the farm is away, this page stays.
+async function sent(address, body) {
+  const answer = await fetch(address, { method: "POST", body, credentials: "same-origin" });
+  if (answer.redirected) location.assign(answer.url);
+  else become(parsed(await answer.text()));
+}
 
 // Filters: the list follows what is typed.
 let waiting = 0;
@@ -110,7 +141,7 @@ addEventListener("input", (event) => {
     const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
     const address = `${form.getAttribute("action")}${query.size ? `?${query}` : ""}`;
     const names = form.dataset.liveFilter.split(" ");
-    if (await refreshed(address, undefined, names)) history.replaceState(null, "", address);
+    if (await refreshed(address, undefined, names).catch(away)) history.replaceState(null, "", address);
   }, 160);
 });
 
@@ -119,7 +150,8 @@ addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-quiet]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  if (await refreshed(link.href, undefined, link.dataset.quiet ? link.dataset.quiet.split(" ") : undefined)) {
+  const names = link.dataset.quiet ? link.dataset.quiet.split(" ") : undefined;
+  if (await refreshed(link.href, undefined, names).catch(away)) {
     history.replaceState(null, "", link.href);
     if (link.hash) document.querySelector(link.hash)?.focus({ preventScroll: false });
   }
@@ -206,7 +238,7 @@ function keepFresh() {
     const region = document.querySelector("[data-refresh]");
     const busy = region?.querySelector(":checked, [aria-busy]") || region?.contains(document.activeElement?.closest("input, select, textarea"));
     if (!document.hidden && !busy) {
-      try { await refreshed(location.href, { headers: { "X-Live": "1" } }, names); } catch { told("The farm does not answer."); }
+      try { await refreshed(location.href, { headers: { "X-Live": "1" } }, names); } catch { away(); }
     }
     if (document.querySelector("[data-refresh]")) setTimeout(look, 1000 * every);
   }

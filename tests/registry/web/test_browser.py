@@ -1,6 +1,7 @@
 """The pages in a real browser: the playground, live updates, hostile texts, accessibility, narrow screens."""
 
 import re
+import shutil
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -446,14 +447,71 @@ async def test_a_page_stays_through_a_restart_of_the_farm(stage: Stage, tmp_path
         page = await context.new_page()
         await page.goto(f"{address.url}/instances/{lease.instance}")
         await page.fill("#answer", "half a sentence")
+        over = await context.new_page()
+        await over.goto(f"{address.url}/environments/shop")
+        instances = await context.new_page()
+        instances.on("dialog", lambda dialog: dialog.accept())
+        await instances.goto(f"{address.url}/instances")
     await expect(page.locator(".pulse .away")).to_be_visible()
+    await over.click("text=Play it")
+    await expect(over.locator("#notice")).to_have_text("The farm does not answer.")
+    await expect(over.locator("h1")).to_be_visible()
+    await instances.click("td >> text=Close")
+    await expect(instances.locator("#notice")).to_have_text("The farm does not answer.")
     async with running(replace(options, port=int(address.url.rpartition(":")[2]))):
         async with connect(*lease.address()) as toolbox:
             await toolbox.call("price", {"id": "t2", "cents": 250})
         await expect(page.locator("#call-1")).to_contain_text("price")
         await expect(page.locator(".pulse .here")).to_be_visible()
         assert await page.input_value("#answer") == "half a sentence"
+        await over.click("text=Play it")
+        await over.wait_for_url("**/instances/*")
         await context.close()
+
+
+async def test_what_was_typed_stays_in_the_browser_after_a_refused_call(stage: Stage) -> None:
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await context.new_page()
+    own = f"{stage.visitor.address.url}/instances/{lease.instance}?tool=price"
+    await page.goto(own)
+    await page.fill("[name='arg.id']", "t2")
+    await page.fill("[name='arg.cents']", "abc")
+    await page.click("text=Call price")
+    await expect(page.locator("#form [role=alert]")).to_contain_text("expected an integer")
+    assert await page.input_value("[name='arg.id']") == "t2"
+    assert await page.input_value("[name='arg.cents']") == "abc"
+    assert page.url == own
+    await page.click("#model summary")
+    await page.fill("#model-name", "m")
+    await page.fill("#model-url", "file:///etc/passwd")
+    await page.click("text=Let it play")
+    await expect(page.locator("#notice")).to_contain_text("base_url")
+    assert await page.input_value("#model-name") == "m"
+    await context.close()
+
+
+async def test_a_run_that_is_deleted_under_its_page_says_so(stage: Stage, tmp_path: Path) -> None:
+    errors: list[str] = []
+    runs = tmp_path / "runs"
+    await write_bundle(tmp_path / "library" / "shop")
+    options = Options(library=(tmp_path / "library",), state=tmp_path / "state", port=0, runs=(runs,))
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        await write_evaluation(client, runs / "one", "idle")
+        context = await entered(stage.browser, address)
+        page = await context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await page.goto(f"{address.url}/runs")
+        await page.click("td.clip a")
+        await expect(page.locator(".kpi").first).to_be_visible()
+        shutil.rmtree(runs / "one")
+        await expect(page.locator("#report [role=alert]")).to_contain_text("no such run")
+        await expect(page.locator("#run-pulse")).to_be_hidden()
+        await page.reload()
+        await expect(page.locator("main")).to_contain_text("no such run")
+        await expect(page.locator("#run-pulse")).to_have_count(0)
+        await context.close()
+    assert errors == []
 
 
 async def test_a_link_lets_in_once_and_the_page_says_so(stage: Stage) -> None:

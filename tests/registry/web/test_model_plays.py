@@ -1,6 +1,7 @@
 """A model plays at a page: to its answer, until a person takes over, and where its endpoint says no."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -111,6 +112,15 @@ async def test_an_endpoint_that_refuses_its_key_is_told_on_the_page(visitor: Vis
         page = await seen(visitor, own, "no such key")
     assert "<i>no such key" not in page
     assert KEY not in page
+
+
+async def test_an_endpoint_that_nobody_answers_is_an_error_and_no_answer(visitor: Visitor) -> None:
+    own = await begun(visitor, "http://127.0.0.1:9")
+    page = await seen(visitor, own, "cannot reach")
+    assert "scripted answers" not in page
+    model = page.partition('id="model"')[2].partition('id="timeline"')[0]
+    assert "Take as the answer" not in model
+    assert re.search(r'<p class="error-text[^>]*>[^<]*cannot reach', model)
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,77 @@ async def test_wrong_arguments_are_told_in_the_words_of_the_tool(visitor: Visito
     assert "Choose a tool" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"arg.id": "t2", "arg.cents": "abc"}, "cents: expected an integer"),
+        ({"arg.id": "t2", "arg.cents": "1e999"}, "cents: expected an integer"),
+        ({"arg.id": "t99", "arg.cents": "77"}, "there is no thing"),
+    ],
+)
+async def test_what_was_typed_stays_after_a_refused_call(typed: dict[str, str], told: str, visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    answer = await visitor.send(f"/instances/{instance}/call", tool="price", table="parts", **typed)
+    assert answer.status_code == 422
+    form = answer.text.partition('id="form"')[2].partition('id="model"')[0]
+    assert told in form
+    for name, text in typed.items():
+        assert re.search(rf'name="{re.escape(name)}" type="text" value="{text}"', form), name
+    [call] = (await visitor.client.history(instance)).items
+    assert set(call.arguments) == {"id", "cents"}
+
+
+async def test_an_address_of_a_form_or_with_a_slash_leads_to_its_page(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    for address, page in (
+        (f"/instances/{instance}/call", f"/instances/{instance}"),
+        ("/farm/drain", "/farm"),
+        ("/logout", "/"),
+        ("/runs/", "/runs"),
+        ("/farm/?x=1", "/farm?x=1"),
+        ("//evil.example/", "/evil.example"),
+        (f"/instances/{instance}/", f"/instances/{instance}"),
+    ):
+        answer = await visitor.http.get(f"{visitor.address.url}{address}")
+        assert (answer.status_code, answer.headers.get("location")) == (303, page), address
+
+
+async def test_a_page_about_an_error_leads_back(visitor: Visitor) -> None:
+    assert 'href="/instances">To the instances' in await visitor.page("/instances/0123456789abcdef", 404)
+    assert 'href="/">To the environments' in await visitor.page("/environments/nowhere", 404)
+    for came, leads in ((visitor.address.url, True), ("https://evil.example", False), ("http://[", False)):
+        answer = await visitor.http.get("/nowhere", headers={"Referer": f"{came}/environments/shop?q=bell"})
+        assert ('href="/environments/shop?q=bell">Back' in answer.text) is leads
+        assert "evil" not in answer.text
+
+
+@pytest.mark.parametrize("part", ["state", "diff", "sql"])
+async def test_the_state_of_an_instance_that_is_over_offers_another(part: str, visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    await visitor.client.close(instance)
+    page = await visitor.page(f"/instances/{instance}/{part}")
+    assert "This instance is closed" in page
+    assert "Launch another" in page
+    refused = await visitor.http.get(f"/instances/{instance}/snapshot")
+    assert f'href="/instances/{instance}">To the instance' in refused.text
+
+
+async def test_counts_are_of_what_there_is(visitor: Visitor) -> None:
+    assert "0 of 1 environment" in await visitor.page("/?q=zeppelin")
+    instance = await launched(visitor)
+    assert instance in await visitor.page("/instances?from=99999")
+
+
+async def test_a_long_value_of_a_table_is_reached_whole(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    text = "word & " * 40
+    answer = await visitor.send(f"/instances/{instance}/sql", sql=f"SELECT '{text}' AS long, 'short' AS short, NULL")
+    escaped = text.replace("&", "&amp;")
+    assert f'<td><span class="long" tabindex="0" title="{escaped}">{escaped}</span></td>' in answer.text
+    assert "<td>short</td>" in answer.text
+    assert '<td><span class="faint">null</span></td>' in answer.text
+
+
 async def test_the_reference_is_played_step_by_step_and_left(visitor: Visitor) -> None:
     instance = await launched(visitor, scenario="dearer")
     own = f"/instances/{instance}"
@@ -328,7 +399,9 @@ async def test_a_state_is_sorted_filtered_followed_and_asked(visitor: Visitor) -
     own = f"/instances/{instance}"
     page = await visitor.page(f"{own}/state?table=things&sort=cents&down=1")
     assert page.index("candle") < page.index("bell") < page.index("anvil")
-    page = await visitor.page(f"{own}/state?table=things&q=BEL")
+    assert '<input type="hidden" name="down" value="1">' in page
+    page = await visitor.page(f"{own}/state?table=things&sort=cents&q=BEL")
+    assert 'name="down"' not in page
     assert "bell" in page
     assert "candle" not in page
     assert "?table=things&amp;key=t1" in await visitor.page(f"{own}/state?table=parts")
