@@ -163,7 +163,7 @@ class RunReader:
             self._found()
             with self._lock:
                 known = self._known.get(name)
-        if known is None:
+        if known is None or not known.path.is_dir():
             raise NotFound("there is no such run; it may have been moved or deleted")
         return again(known)
 

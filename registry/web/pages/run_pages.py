@@ -1,5 +1,6 @@
 """The pages of runs: evaluations with their rollouts, comparisons, training runs, synthesis runs."""
 
+from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -57,11 +58,11 @@ class RunPages:
         runs = _runs(visit)
         if not runs:
             raise RequestError("Nothing is compared yet: tick one or more evaluations in the list of runs first.")
-        listed = await self._reader.told(RunQuestion(kind="list")) if self._reader.shelves else {"runs": []}
-        known = {one["id"] for one in listed["runs"]}
+        listed = await self._reader.told(RunQuestion(kind="list")) if self._reader.shelves else dict[str, Any]()
+        known = {one["id"] for one in listed.get("runs", ())}
         for run in runs:
             if run not in known:
-                raise NotFound(f"no such run: {run}; its folder may have been deleted or moved")
+                raise NotFound(f"there is no such run: {run}; it may have been moved or deleted")
         query = "&".join(f"run={quote(one, safe='')}" for one in runs)
         return await visit.drawn("run.html", query=query, several=len(runs) > 1)
 

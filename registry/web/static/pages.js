@@ -75,12 +75,17 @@ function become(page) {
   dress(document.body);
 }
 
-// What went wrong, where everybody sees it. Nothing hides it again.
+// What went wrong, where everybody sees it until the farm has answered again.
 function notice(text) {
-  const place = document.getElementById("notice");
-  if (!place || place.textContent === text) return;
+  const old = document.getElementById("notice");
+  if (old?.textContent === text) return;
+  old?.remove();
+  if (!text) return;
+  const place = document.createElement("p");
+  place.id = place.className = "notice";
+  place.setAttribute("role", "alert");
   place.textContent = text;
-  place.hidden = !text;
+  document.body.append(place);
 }
 
 function away() {
