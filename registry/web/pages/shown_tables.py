@@ -86,6 +86,9 @@ async def table_view(
     likely = max(names, key=lambda name: (changed[name], names[name]))
     name = wanted if wanted in names else likely
     found = await door.ask(TABLE, TableOrder(instance=instance, name=name, page=Page(offset=offset, limit=most)))
+    if found.total and offset >= found.total:  # it is beyond the last page
+        offset = (found.total - 1) // most * most
+        found = await door.ask(TABLE, TableOrder(instance=instance, name=name, page=Page(offset=offset, limit=most)))
     start = next((one for one in starts if one.name == name), None)
     own = [change for change in changes if change.table == name]
     view = _view(found, start, own, names=names, changed=changed, offset=offset, most=most, trouble=trouble)

@@ -94,7 +94,7 @@ class StatePages:
         if asked.sort or asked.text or asked.key:
             try:
                 where = _where(view, asked)
-                found = await door.ask(QUERY, _order(lease, _select(view, asked, where, offset), ROWS_A_PAGE))
+                found = await door.ask(QUERY, _order(lease, _select(view, asked, where, view.offset), ROWS_A_PAGE))
                 count = f"SELECT count(*) FROM main.{quoted(view.name)}{where}"
                 total = (await door.ask(QUERY, _order(lease, count, 1))).rows[0][0]
                 view = view.of(found, int(total))

@@ -242,6 +242,8 @@ async def test_counts_are_of_what_there_is(visitor: Visitor) -> None:
     assert "0 of 1 environment" in await visitor.page("/?q=zeppelin")
     instance = await launched(visitor)
     assert instance in await visitor.page("/instances?from=99999")
+    for more in ("", "&sort=cents"):
+        assert "anvil" in await visitor.page(f"/instances/{instance}/state?table=things&row=99999{more}")
 
 
 async def test_a_long_value_of_a_table_is_reached_whole(visitor: Visitor) -> None:
