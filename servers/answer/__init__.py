@@ -1,6 +1,6 @@
 """Facts in free text: what an answer tells, and whether it tells what was asked. Pure functions, no input or output."""
 
-JUDGE_VERSION = 8
+JUDGE_VERSION = 9
 """Raise it when a certificate may come out otherwise than before: those of other versions are out of date."""
 
 HOW_TO_ANSWER = (

@@ -34,8 +34,13 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   only what agents are told, the right values and what the tools showed. 12 of 367 right ones were refused, ten for a
   noun behind a number, and 6 of 375 wrong ones passed, dates as "in three weeks". The judge was mended by them: 2 right
   ones are refused. 8 right ones are `outside`: their writers did not know the currency.
-- `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
-  ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
+- `demanded_later`: messages to 110 others, when the judge had been mended by the last part, by five writers who had
+  read only what agents are told, the right values and the money of the place. Unread, 1 of 550 right ones was refused,
+  a title without its article, and 4 of 550 wrong ones passed: two short names that fit two people, a right line after
+  "only one", and an invented reason. The last two are left.
+- `prose_first`, `prose_second`: messages of the writer of `line_first` without this line, to 40 of these scenarios.
+  Most wrong ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong
+  ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
@@ -79,6 +84,7 @@ PARTS = {
     "demanded_third": (0.0, 0.0),
     "demanded_blind": (0.0049, 0.0024),
     "demanded_unseen": (0.0055, 0.0),
+    "demanded_later": (0.0, 0.0037),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
@@ -119,6 +125,7 @@ def questions() -> dict[str, tuple[tuple[AnswerQuestion, ...], datetime]]:
         *lines("cases_demanded"),
         *lines("cases_blind"),
         *lines("cases_unseen"),
+        *lines("cases_later"),
     )
     return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 

@@ -72,6 +72,10 @@ BLOCK = AnswerQuestion(
     (wanted(Fact(name="block", type="name", value="Cedar", confusable=("Alder", "Maple"))),),
     "Does the answer tell in which block the first box stands: Cedar?",
 )
+EXHIBITION = AnswerQuestion(
+    (wanted(Fact(name="show", type="name", value="The Glass Table")),),
+    "Does the answer tell which exhibition it is for: The Glass Table?",
+)
 TIER = AnswerQuestion(
     (wanted(Fact(name="tier", type="count", value=3)),),
     "Does the answer tell the number of the tier in which it stands: 3?",
@@ -160,6 +164,7 @@ def test_a_value_outside_the_line_tells_nothing(answer: str) -> None:
         (WITH_REMINDER, "with the reminder Ada's monthly due is 44 euros"),
         (BLOCK, "in block Cedar"),
         (BLOCK, "it stands in Cedar"),
+        (EXHIBITION, "Glass Table"),
         (TIER, "tier number 3"),
         (GONE, "container ATFU221"),
         (SETTLED, "yes, it has to be settled"),
@@ -228,6 +233,23 @@ def test_words_that_change_no_value_may_stand_beside_it(asked: AnswerQuestion, l
 )
 def test_other_words_beside_it_make_it_no_value(asked: AnswerQuestion, line: str) -> None:
     assert not holds(f"Answer: {line}", asked)
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("Mira Halonen; Mirko Halonen, Yasemin Demir", True),
+        ("Mira; Mirko Halonen, Demir", True),
+        ("Halonen; Mirko Halonen, Yasemin Demir", False),
+        ("Mira Halonen; Halonen, Yasemin Demir", False),
+    ],
+)
+def test_a_short_name_that_fits_another_answer_too_is_no_name(line: str, right: bool) -> None:
+    first = wanted(Fact(name="waits", type="name", value="Mira Halonen", also=("Mira", "Halonen")))
+    names = ("Mirko Halonen", "Yasemin Demir")
+    others = wanted(Fact(name="renewed", type="list", value=names, also=("Mirko", "Halonen", "Demir")))
+    asked = ("Does the answer tell who waits: Mira Halonen?", "Does the answer tell who was renewed: both?")
+    assert holds(f"Answer: {line}", AnswerQuestion((first,), asked[0]), AnswerQuestion((others,), asked[1])) is right
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ _NO_REASON = frozenset(("none", "nothing", "no", "-", "n/a", "no reason", "there
 _WORD = re.compile(r"[a-z]{3,}")
 _DENIED = re.compile(r"\b(?:not|no|never) $")
 """A word that denies the value behind it, though the question may have it too: who was not packed."""
+_NAMED = ("name", "choice", "list")
 _COUNTED = re.compile(r"\bhow many ((?!is\b|was\b|has\b|does\b)[a-z]+)|\bhow many\b()")
 LONGEST_PART = 400
 """Characters of a part of the line: its value and words of the question."""
@@ -132,6 +133,12 @@ class DemandedTold:
         return [one for one in self.questions if one.wanted and one.tell == "all"]
 
     @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The names that are asked for, without their other forms."""
+        named = [one.fact.value for question in self._own for one in question.wanted if one.fact.type in _NAMED]
+        return tuple(str(name) for value in named for name in (value if isinstance(value, tuple) else (value,)))
+
+    @cached_property
     def _is_one_list(self) -> bool:
         """Whether all values of the line are the items of one list."""
         return len(self._own) == 1 and self._own[0].wanted[0].fact.type == "list"
@@ -181,7 +188,7 @@ class DemandedTold:
         if len(part) > LONGEST_PART + sum(len(str(value)) for value in one.values):
             yield f"its part of the line has {len(part)} characters; a value has {LONGEST_PART} at most"
             return
-        read = reads(part, question, one, self.now)
+        read = reads(part, question, one, self.now, self._names)
         if read is None:
             yield f"{part[:80]!r} is not {_KINDS[one.fact.type]} as a whole"
         elif not read:
@@ -227,29 +234,31 @@ class DemandedTold:
         return any(any(True for _ in occurrences(folded(text), name)) for text in (*texts, *values))
 
 
-def reads(part: str, question: AnswerQuestion, one: ExpectedFact, now: datetime) -> bool | None:
+def reads(
+    part: str, question: AnswerQuestion, one: ExpectedFact, now: datetime, rivals: tuple[str, ...] = ()
+) -> bool | None:
     """Whether a folded part of the line is a right value of a fact, alone or in the question's words.
 
     None if it is no value as a whole. Where it can be read in two ways, it must be right in both.
     """
-    wanted = wanted_of(question, one, now)
+    wanted = wanted_of(question, one, now, rivals)
     if one.fact.type == "yes_no":
         said = side_of(part, question.subject)
         return None if said is None else said == bool(one.values[0])
     quoted = Quoted(question.subject.strip(" ."), one.fact.type)
     twice = _TOLD_TWICE.fullmatch(part) if one.fact.type not in ("list", "none") else None
     if twice and wanted.reads(twice[2]) is not None:
-        return wanted.reads(twice[2]) and reads(twice[1], question, one, now)
+        return wanted.reads(twice[2]) and reads(twice[1], question, one, now, rivals)
     cores = _cores(part, quoted)
     found = {is_list(core, wanted) if one.fact.type == "list" else wanted.reads(core) for core in cores} - {None}
     return None if not found else found == {True}
 
 
-def wanted_of(question: AnswerQuestion, one: ExpectedFact, now: datetime) -> WantedValue:
+def wanted_of(question: AnswerQuestion, one: ExpectedFact, now: datetime, rivals: tuple[str, ...] = ()) -> WantedValue:
     """What the values of a question are held against."""
     code = frozenset({one.fact.currency}) if one.fact.currency else question.currencies
     nouns = _nouns(question) if one.fact.type == "count" else frozenset[str]()
-    return WantedValue(one, now, code, question.unit, nouns, counts="how many" in question.subject)
+    return WantedValue(one, now, code, question.unit, nouns, rivals, counts="how many" in question.subject)
 
 
 def _nouns(question: AnswerQuestion) -> frozenset[str]:

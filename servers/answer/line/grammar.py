@@ -65,6 +65,8 @@ class WantedValue:
     unit: str = ""
     nouns: frozenset[str] = frozenset()
     """The roots of the words of the question and of its task: a number may have one of them behind it."""
+    rivals: tuple[str, ...] = ()
+    """The names that the other questions ask for: a short form that fits one of them too is no name."""
     counts: bool = True
     """Whether the question asks how many there are: a place in a row is then no number."""
 
@@ -234,7 +236,8 @@ def _whole(text: str, mentions: Iterable[Mention]) -> Mention | None:
 
 
 def _name(wanted: WantedValue, text: str) -> bool | None:
-    return is_name(text, [str(value) for value in wanted.one.values], [str(one) for one in wanted.one.confusable])
+    names, others = ([str(one) for one in ones] for ones in (wanted.one.values, wanted.one.confusable))
+    return is_name(text, names, others, [rival for rival in wanted.rivals if rival not in names])
 
 
 def _side(wanted: WantedValue, text: str) -> bool | None:

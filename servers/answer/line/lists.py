@@ -67,4 +67,4 @@ def _is_item(text: str, item: str, wanted: WantedValue) -> bool:
         return as_minutes(item) in (minutes_of_day(text) or ())
     others = [str(one) for one in (*wanted.one.confusable, *wanted.one.values) if one != item]
     names = [item, *(str(name) for name in wanted.one.fact.also if is_part(item, str(name)))]
-    return is_name(text, names, others) is True
+    return is_name(text, names, others, [rival for rival in wanted.rivals if rival != item]) is True

@@ -25,24 +25,26 @@ _NONE = frozenset(
 )
 
 
-def is_name(text: str, names: Sequence[str], others: Collection[str]) -> bool | None:
+def is_name(text: str, names: Sequence[str], others: Collection[str], rivals: Collection[str] = ()) -> bool | None:
     """Whether a folded text is one of some names, or words of one that no other has. None if it is no such name.
 
     The first is the name itself; the others are no names where they are words of another thing's. A title or an
-    article may stand before it.
+    article may stand before it. `others` are all that it is confused with. Of `rivals` nobody says that they are all.
     """
+    known = (*others, *rivals)
     if _has_sign(names):
-        text, names, others = _in_words(text), [_in_words(name) for name in names], [_in_words(one) for one in others]
+        text, names, known = _in_words(text), [_in_words(name) for name in names], tuple(map(_in_words, known))
     bare = _without_title(text)
     told = _parts(bare)
     if not told:
         return None
     for at, name in enumerate(names):
-        if any(_reads(form, name) for form in (text, bare)) and not (at and any(_has(one, name) for one in others)):
+        is_told = any(_reads(form, name) for form in (text, bare)) or _reads(bare, _without_title(folded(name)))
+        if is_told and not (at and any(_has(one, name) for one in known)):
             return True
     short = tuple(word for word in told if word not in _ARTICLES)
     for name in names if others and _reads(bare, " ".join(told)) else ():
-        own = {stem(word) for word in distinctive(name, others)}
+        own = {stem(word) for word in distinctive(name, known)}
         if own & {stem(part) for part in short} and _is_in_order(short, _parts(name)):
             return True
     return None
