@@ -25,7 +25,7 @@ def equal(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the calls: the same gives the same calls.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make drawn and recorded calls on a rewritten bundle and on its imported one. Exit code 1 if they differ."""
+    """Compare a rewritten bundle with the imported one that it was written from. Exit code 1 if they differ."""
     folder = folder_of(bundle)
     twin = twin_of(folder)
     found = uvloop.run(compare(folder_of(imported), folder, twin, calls=calls, seed=seed))
