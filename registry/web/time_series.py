@@ -13,6 +13,7 @@ from registry.leases import Registry
 from registry.workers.fleet import FleetMember
 from servers.doors.operations import METRICS, EmptyOrder
 from servers.errors import FarmError
+from servers.telemetry.worker_events import FAULTS
 from servers.worker.metrics import Family
 
 SAMPLE_SECONDS = 5.0
@@ -35,8 +36,10 @@ class FarmSample:
     """By environment."""
     outcomes: Counter[str] = field(default_factory=Counter[str])
     deaths: Counter[str] = field(default_factory=Counter[str])
-    buckets: Counter[float] = field(default_factory=Counter[float])
-    """Calls that took at most so many seconds."""
+    buckets: Counter[tuple[str, float]] = field(default_factory=Counter[tuple[str, float]])
+    """Calls that took at most so many seconds, by environment."""
+    faults: Counter[str] = field(default_factory=Counter[str])
+    """Calls that ended with a fault of the tool or of its guest, by environment."""
     instances: float = 0
     guests: float = 0
     in_flight: float = 0
@@ -53,11 +56,13 @@ class Chart(NamedTuple):
 
 
 class EnvironmentSeries(NamedTuple):
-    """An environment's calls: since the start, a second in the last minute, and a second over time."""
+    """An environment's calls and faults since the start, its calls a second, and what 95 % of its calls kept."""
 
     name: str
     calls: int
+    faults: int
     chart: Chart
+    latency: Chart
 
 
 class TimeSeries:
@@ -126,7 +131,10 @@ class TimeSeries:
             rates = [_rate(a, b, a.calls[name], b.calls[name]) for a, b in pairwise(few)]
             recent = _rate(before, last, before.calls[name], count)
             chart = _chart(name, rates, "{:,.1f}")._replace(value=f"{recent:,.1f}")
-            found.append(EnvironmentSeries(name, count, chart))
+            slow = [_quantile(a, b, 0.95, name) * 1000 for a, b in pairwise(few)]
+            now = _quantile(before, last, 0.95, name) * 1000
+            latency = _chart(name, slow, "{:,.1f}")._replace(value=f"{now:,.1f}")
+            found.append(EnvironmentSeries(name, count, last.faults[name], chart, latency))
         return found
 
     def counted(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -145,8 +153,9 @@ def _sample(at: float, families: Sequence[Family]) -> FarmSample:
             if figure.name == "farm_calls_total":
                 found.calls[labels["environment"]] += int(value)
                 found.outcomes[labels["outcome"]] += int(value)
+                found.faults[labels["environment"]] += int(value) if labels["outcome"] in FAULTS else 0
             elif figure.name == "farm_call_seconds_bucket":
-                found.buckets[float(labels["le"])] += int(value)
+                found.buckets[labels["environment"], float(labels["le"])] += int(value)
             elif figure.name == "farm_guest_deaths_total":
                 found.deaths[labels["cause"]] += int(value)
             elif not labels:
@@ -157,6 +166,7 @@ def _sample(at: float, families: Sequence[Family]) -> FarmSample:
         found.outcomes,
         found.deaths,
         found.buckets,
+        found.faults,
         instances=gauges["farm_instances"],
         guests=gauges["farm_guests"],
         in_flight=gauges["farm_calls_in_flight"],
@@ -172,9 +182,12 @@ def _rate(before: FarmSample, after: FarmSample, was: float, now: float) -> floa
     return max(0.0, now - was) / max(after.at - before.at, 0.001)
 
 
-def _quantile(before: FarmSample, after: FarmSample, share: float) -> float:
-    """The bound in seconds that a share of the calls between two samples kept. 0 without calls."""
-    grown = {bound: max(0, after.buckets[bound] - before.buckets[bound]) for bound in sorted(after.buckets)}
+def _quantile(before: FarmSample, after: FarmSample, share: float, environment: str = "") -> float:
+    """The bound in seconds that a share of the calls between two samples kept, of one environment or all. 0 without."""
+    grown: dict[float, int] = {}
+    for (name, bound), count in sorted(after.buckets.items(), key=lambda one: one[0][1]):
+        if environment in ("", name):
+            grown[bound] = grown.get(bound, 0) + max(0, count - before.buckets[name, bound])
     total = max(grown.values(), default=0)
     if not total:
         return 0.0

@@ -34,19 +34,30 @@ class CounterCollector(Collector):
 
 
 class Durations(Collector):
-    """A histogram of durations in seconds."""
+    """Histograms of durations in seconds, one for each value of a label. Without a label there is one."""
 
-    def __init__(self, name: str, documentation: str, bounds: Sequence[float]) -> None:
-        self._name, self._documentation = name, documentation
+    def __init__(self, name: str, documentation: str, bounds: Sequence[float], *, label: str = "") -> None:
+        self._name, self._documentation, self._label = name, documentation, label
         self._bounds = tuple(bounds)
-        self._counts = [0] * (len(bounds) + 1)
-        self._sum = 0.0
+        self._counts: dict[str, list[int]] = {} if label else {"": self._none()}
+        self._sums: dict[str, float] = {} if label else {"": 0.0}
 
-    def add(self, seconds: float) -> None:
-        self._counts[bisect_left(self._bounds, seconds)] += 1
-        self._sum += seconds
+    def add(self, seconds: float, of: str = "") -> None:
+        """Count a duration. Above `MOST_LABELS` values of the label, the rest is counted together."""
+        if of not in self._counts:
+            of = of if len(self._counts) < MOST_LABELS else OTHERS
+            self._counts.setdefault(of, self._none())
+            self._sums.setdefault(of, 0.0)
+        self._counts[of][bisect_left(self._bounds, seconds)] += 1
+        self._sums[of] += seconds
 
     def collect(self) -> Iterator[Metric]:
         names = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
-        buckets = list(zip(names, accumulate(self._counts), strict=True))
-        yield HistogramMetricFamily(self._name, self._documentation, buckets=buckets, sum_value=self._sum)
+        family = HistogramMetricFamily(self._name, self._documentation, labels=[self._label] if self._label else [])
+        for of, counts in self._counts.items():
+            buckets = list(zip(names, accumulate(counts), strict=True))
+            family.add_metric([of] if self._label else [], buckets, self._sums[of])
+        yield family
+
+    def _none(self) -> list[int]:
+        return [0] * (len(self._bounds) + 1)

@@ -39,7 +39,7 @@ class WorkerEvents:
         self._closes = Counter("farm_closes", "Instances ended.", registry=counters)
         self._calls = CounterCollector("farm_calls", "Tool calls answered.", ["environment", "outcome"])
         self._call_seconds = Durations(
-            "farm_call_seconds", "How long a tool call took, waiting included.", CALL_SECONDS
+            "farm_call_seconds", "How long a tool call took, waiting included.", CALL_SECONDS, label="environment"
         )
         self._guest_seconds = Durations("farm_call_guest_seconds", "How long the tool itself ran.", GUEST_SECONDS)
         for one in (self._calls, self._call_seconds, self._guest_seconds):
@@ -91,7 +91,7 @@ class WorkerEvents:
             self._calls.counts[environment, outcome] += 1  # no function is entered for it
         except KeyError:
             self._calls.add(environment, outcome)
-        self._call_seconds.add(seconds)
+        self._call_seconds.add(seconds, environment)
         if micros:
             self._guest_seconds.add(micros / 1e6)
         level = logging.WARNING if outcome in FAULTS else logging.DEBUG

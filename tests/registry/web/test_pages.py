@@ -484,7 +484,16 @@ async def test_the_page_of_the_farm_shows_environments_over_time_and_closes_thei
 
 async def test_the_series_of_an_environment_fills_its_width_and_knows_deaths() -> None:
     samples = [
-        FarmSample(at=5.0 * at, calls=Counter(shop=10 * at), deaths=Counter(idle=at, memory=at // 2)) for at in range(5)
+        FarmSample(
+            at=5.0 * at,
+            calls=Counter(shop=10 * at),
+            deaths=Counter(idle=at, memory=at // 2),
+            buckets=Counter(
+                {("shop", 0.01): 4 * at, ("shop", 0.5): 10 * at, ("shop", 5.0): 10 * at, ("hall", 5.0): at}
+            ),
+            faults=Counter(shop=at),
+        )
+        for at in range(5)
     ]
     with closing(Ledger.open("sqlite://")) as ledger:
         series = TimeSeries(Registry(Library([]), ledger, Fleet()))
@@ -493,6 +502,8 @@ async def test_the_series_of_an_environment_fills_its_width_and_knows_deaths() -
     assert (shop.name, shop.calls, shop.chart.value, shop.chart.peak) == ("shop", 40, "2.0", "2.0")
     assert shop.chart.line.startswith("M0.0,")
     assert " L600.0," in shop.chart.line
+    assert (shop.faults, shop.latency.value, shop.latency.peak) == (4, "500.0", "500.0")
+    assert series.charts()[1].value == "5,000.0"
     assert series.charts()[-1].peak == "1"
 
 
