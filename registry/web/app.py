@@ -257,34 +257,23 @@ class Guarded:
             body = await body_of(scope, receive, LARGEST_FORM)
             form = dict(parse_qsl((body or b"").decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
         except (TooLarge, ValueError):
-            answer = await self._pages.drawn(
-                "error.html",
-                413,
-                title="Too large",
-                message=_TOO_LARGE,
-                csrf="",
-                path="",
-                ways=_ways_on(Request(scope)),
-            )
+            answer = await self._refusal(scope, 413, "Too large", _TOO_LARGE)
             await answer(scope, receive, send)
             return
         if body is None:
             return
         session: WebSession | None = scope["session"]
         if session is None or not is_own_form(session, form.get("csrf", "")) or _is_from_elsewhere(scope):
-            answer = await self._pages.drawn(
-                "error.html",
-                403,
-                title="Not from here",
-                message=_NOT_OURS,
-                csrf="",
-                path="",
-                ways=_ways_on(Request(scope)),
-            )
+            answer = await self._refusal(scope, 403, "Not from here", _NOT_OURS)
             await answer(scope, receive, send)
             return
         scope["form"] = form
         await self._app(scope, again(body, receive), send)
+
+    async def _refusal(self, scope: Scope, status: int, title: str, message: str) -> Response:
+        """The page that says why a form is not taken."""
+        ways = _ways_on(Request(scope))
+        return await self._pages.drawn("error.html", status, title=title, message=message, csrf="", path="", ways=ways)
 
 
 _TOO_LARGE = f"A form has at most {LARGEST_FORM // 1024} KiB and {MOST_FIELDS:,} fields."

@@ -36,8 +36,10 @@ class FarmSample:
     """By environment."""
     outcomes: Counter[str] = field(default_factory=Counter[str])
     deaths: Counter[str] = field(default_factory=Counter[str])
-    buckets: Counter[tuple[str, float]] = field(default_factory=Counter[tuple[str, float]])
-    """Calls that took at most so many seconds, by environment."""
+    buckets: Counter[float] = field(default_factory=Counter[float])
+    """Calls that took at most so many seconds."""
+    buckets_of: dict[str, Counter[float]] = field(default_factory=dict[str, Counter[float]])
+    """The same by environment."""
     faults: Counter[str] = field(default_factory=Counter[str])
     """Calls that ended with a fault of the tool or of its guest, by environment."""
     instances: float = 0
@@ -105,7 +107,7 @@ class TimeSeries:
         samples = list(self.samples)
         pairs = list(pairwise(samples))
         calls = [_rate(a, b, sum(a.calls.values()), sum(b.calls.values())) for a, b in pairs]
-        slow = [_quantile(a, b, 0.95) * 1000 for a, b in pairs]
+        slow = [_quantile(a.buckets, b.buckets, 0.95) * 1000 for a, b in pairs]
         deaths = [max(0, _deaths(b) - _deaths(a)) for a, b in pairs]
         return [
             _chart("Calls a second", calls, "{:,.1f}"),
@@ -131,8 +133,8 @@ class TimeSeries:
             rates = [_rate(a, b, a.calls[name], b.calls[name]) for a, b in pairwise(few)]
             recent = _rate(before, last, before.calls[name], count)
             chart = _chart(name, rates, "{:,.1f}")._replace(value=f"{recent:,.1f}")
-            slow = [_quantile(a, b, 0.95, name) * 1000 for a, b in pairwise(few)]
-            now = _quantile(before, last, 0.95, name) * 1000
+            slow = [_quantile(a.buckets_of.get(name), b.buckets_of.get(name), 0.95) * 1000 for a, b in pairwise(few)]
+            now = _quantile(before.buckets_of.get(name), last.buckets_of.get(name), 0.95) * 1000
             latency = _chart(name, slow, "{:,.1f}")._replace(value=f"{now:,.1f}")
             found.append(EnvironmentSeries(name, count, last.faults[name], chart, latency))
         return found
@@ -155,7 +157,9 @@ def _sample(at: float, families: Sequence[Family]) -> FarmSample:
                 found.outcomes[labels["outcome"]] += int(value)
                 found.faults[labels["environment"]] += int(value) if labels["outcome"] in FAULTS else 0
             elif figure.name == "farm_call_seconds_bucket":
-                found.buckets[labels["environment"], float(labels["le"])] += int(value)
+                bound = float(labels["le"])
+                found.buckets[bound] += int(value)
+                found.buckets_of.setdefault(labels["environment"], Counter[float]())[bound] += int(value)
             elif figure.name == "farm_guest_deaths_total":
                 found.deaths[labels["cause"]] += int(value)
             elif not labels:
@@ -166,6 +170,7 @@ def _sample(at: float, families: Sequence[Family]) -> FarmSample:
         found.outcomes,
         found.deaths,
         found.buckets,
+        found.buckets_of,
         found.faults,
         instances=gauges["farm_instances"],
         guests=gauges["farm_guests"],
@@ -182,12 +187,10 @@ def _rate(before: FarmSample, after: FarmSample, was: float, now: float) -> floa
     return max(0.0, now - was) / max(after.at - before.at, 0.001)
 
 
-def _quantile(before: FarmSample, after: FarmSample, share: float, environment: str = "") -> float:
-    """The bound in seconds that a share of the calls between two samples kept, of one environment or all. 0 without."""
-    grown: dict[float, int] = {}
-    for (name, bound), count in sorted(after.buckets.items(), key=lambda one: one[0][1]):
-        if environment in ("", name):
-            grown[bound] = grown.get(bound, 0) + max(0, count - before.buckets[name, bound])
+def _quantile(before: Counter[float] | None, after: Counter[float] | None, share: float) -> float:
+    """The bound in seconds that a share of the calls between two samples kept. 0 without calls."""
+    was, now = before or Counter[float](), after or Counter[float]()
+    grown = {bound: max(0, now[bound] - was[bound]) for bound in sorted(now)}
     total = max(grown.values(), default=0)
     if not total:
         return 0.0

@@ -488,9 +488,8 @@ async def test_the_series_of_an_environment_fills_its_width_and_knows_deaths() -
             at=5.0 * at,
             calls=Counter(shop=10 * at),
             deaths=Counter(idle=at, memory=at // 2),
-            buckets=Counter(
-                {("shop", 0.01): 4 * at, ("shop", 0.5): 10 * at, ("shop", 5.0): 10 * at, ("hall", 5.0): at}
-            ),
+            buckets=Counter({0.01: 4 * at, 0.5: 10 * at, 5.0: 11 * at}),
+            buckets_of={"shop": Counter({0.01: 4 * at, 0.5: 10 * at, 5.0: 10 * at}), "hall": Counter({5.0: at})},
             faults=Counter(shop=at),
         )
         for at in range(5)
