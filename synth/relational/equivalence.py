@@ -1,7 +1,7 @@
 """The proof that a rewritten bundle does what its imported one does: drawn and recorded calls on both."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +71,6 @@ async def compare(
     calls: int = CALLS,
     seed: int = 0,
     tools: Sequence[str] = (),
-    on_call: Callable[[int], None] = lambda made: None,
 ) -> Equivalence:
     """Play both bundles. With `tools`, only those are called, and what is to be seen of all is not asked.
 
@@ -84,7 +83,7 @@ async def compare(
     async with AsyncExitStack() as stack:
         there = await stack.enter_async_context(Playground(imported))
         here = await stack.enter_async_context(Playground(own))
-        return await compare_open(there, here, twin, calls=calls, seed=seed, tools=tools, on_call=on_call)
+        return await compare_open(there, here, twin, calls=calls, seed=seed, tools=tools)
 
 
 async def compare_open(
@@ -95,7 +94,6 @@ async def compare_open(
     calls: int = CALLS,
     seed: int = 0,
     tools: Sequence[str] = (),
-    on_call: Callable[[int], None] = lambda made: None,
 ) -> Equivalence:
     """The same for open playgrounds."""
     work = _Comparison(there, here, twin, Random(seed), tools or tuple(there.environment.tools))  # noqa: S311 - a seed is what repeats
@@ -107,7 +105,7 @@ async def compare_open(
         return work.found
     await work.open_starts()
     await work.replay_recorded()
-    await work.walk(calls, on_call)
+    await work.walk(calls)
     await work.vary()
     if not tools and not work.found.findings:
         work.found.findings += unseen(work.found, twin)
@@ -203,7 +201,7 @@ class _Comparison:
                 if name in self._runs and all(tool in self.found.tools for tool, _ in calls):
                     await self._play(name, calls)
 
-    async def walk(self, calls: int, on_call: Callable[[int], None]) -> None:
+    async def walk(self, calls: int) -> None:
         """Drawn calls, in runs from every start. Tools that were seen less are called more often."""
         scenarios = tuple(load_scenarios(self._there.environment).values())
         shape = self._shape
@@ -225,7 +223,6 @@ class _Comparison:
                 made.append((tool, arguments))
                 one = await run.call(tool, arguments)
                 drawer.sampler.learn(tool, arguments, one.own)
-                on_call(1)
                 self._count(tool, one)
                 self._note(name, made, one)
                 if one.wrong:
