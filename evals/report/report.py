@@ -11,7 +11,8 @@ from evals.runs.causes import Cause
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, Subject
 from evals.runs.summary import RolloutSummary, by_scenario, summaries
-from servers.scenario.scenario import RATINGS, rating_of
+from servers.scenario.difficulty import RATINGS
+from servers.scenario.scenario import rating_of
 
 MOST_K = 16
 LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))

@@ -23,7 +23,8 @@ from servers.bundle.rules import BundleRule, load_rules
 from servers.bundle_library import Library
 from servers.errors import BundleError
 from servers.limits.recent_values import RecentValues
-from servers.scenario.scenario import RATINGS, Scenario, rating_of
+from servers.scenario.difficulty import RATINGS
+from servers.scenario.scenario import Scenario, rating_of
 from servers.text.json_values import is_list, is_object
 
 EXCHANGES_FILE = "exchanges.json"

@@ -11,7 +11,7 @@ from servers.bundle.files import PACKAGED, SERVED_FILES
 from servers.errors import NotFound, RequestError
 from servers.perturb.perturbation import perturbation_of
 from servers.records import checked_url
-from servers.scenario.scenario import LEVELS
+from servers.scenario.difficulty import LEVELS
 from servers.text.wording import suggestion
 
 

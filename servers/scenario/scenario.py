@@ -12,13 +12,7 @@ from servers.records import Clock, Name, Record
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.checkpoints.official import OfficialCheckpoint
-
-Rating = Literal["easy", "medium", "hard"]
-RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")
-OFTEN, SELDOM = 0.75, 0.25
-"""Pass rates: at or above OFTEN a scenario is easy, below SELDOM it is hard."""
-FEW, MANY = 4, 8
-"""Without a level, tools plus changed tables: up to FEW a scenario is easy, above MANY it is hard."""
+from servers.scenario.difficulty import RATINGS, Difficulty, Rating
 
 
 class PlannedCall(Record):
@@ -65,39 +59,6 @@ class WeakRun(Record):
     weakness: Weakness
     calls: tuple[PlannedCall, ...]
     answer: str
-
-
-LEVELS = range(1, 6)
-EASY_LEVEL, HARD_LEVEL = 2, 4
-LONG, VERY_LONG = 8, 12
-"""Calls of a reference that make a scenario harder by one step each."""
-STEPS_TO_LEVEL = (3, 5, 7, 9)
-"""The steps from which a scenario has level 2, 3, 4 and 5."""
-CALLS_OF_LEVEL = (1, 1, 1, 5, LONG)
-"""The fewest calls of a reference at each level."""
-
-
-class Difficulty(Record):
-    """The length of a reference solution, its tools, the tables that it changes, and the weak agents that fail."""
-
-    calls: int
-    tools: tuple[str, ...]
-    tables: tuple[str, ...]
-    pass_rate: float | None = None
-    ladder: dict[str, float] = {}
-    """The reward of each scripted weak agent that does something wrong here. Empty if they did not play."""
-
-    @property
-    def level(self) -> int | None:
-        """How hard it is, from 1 to 5: a step for each weak agent that fails, two for length. Short ones are not 5.
-
-        None if no weak agent played.
-        """
-        if not self.ladder:
-            return None
-        steps = sum(reward < 1 for reward in self.ladder.values()) + (self.calls >= LONG) + (self.calls >= VERY_LONG)
-        level = 1 + sum(steps >= least for least in STEPS_TO_LEVEL)
-        return min(level, sum(self.calls >= least for least in CALLS_OF_LEVEL) or 1)
 
 
 class Paraphrased(Record):
@@ -264,12 +225,4 @@ def rating_of(scenario: Scenario) -> Rating | None:
     for tag in scenario.tags:
         if tag in RATINGS:
             return tag
-    if scenario.certificate is None:
-        return None
-    difficulty = scenario.certificate.difficulty
-    if difficulty.pass_rate is not None:
-        return "easy" if difficulty.pass_rate >= OFTEN else "hard" if difficulty.pass_rate < SELDOM else "medium"
-    if difficulty.level is not None:
-        return "easy" if difficulty.level <= EASY_LEVEL else "hard" if difficulty.level >= HARD_LEVEL else "medium"
-    takes = len(difficulty.tools) + len(difficulty.tables)
-    return "easy" if takes <= FEW else "medium" if takes <= MANY else "hard"
+    return scenario.certificate.difficulty.rating if scenario.certificate else None

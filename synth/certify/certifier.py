@@ -8,7 +8,8 @@ from servers.answer import JUDGE_VERSION
 from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.bundle.paraphrases import ENOUGH
 from servers.errors import BundleError, CheckpointError, NotFound
-from servers.scenario.scenario import Certificate, Difficulty, Paraphrased, Scenario, Survivor
+from servers.scenario.difficulty import Difficulty
+from servers.scenario.scenario import Certificate, Paraphrased, Scenario, Survivor
 from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
 from synth.certify.agents.company import company

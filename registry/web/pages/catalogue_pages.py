@@ -15,7 +15,8 @@ from registry.web.scenario_lines import ListedScenarios
 from registry.web.table_diagram import diagram
 from servers.errors import BundleError, FarmError, NotFound
 from servers.messages import Page, StartTable
-from servers.scenario.scenario import RATINGS, rating_of
+from servers.scenario.difficulty import RATINGS
+from servers.scenario.scenario import rating_of
 from servers.scenario.scenario_file import is_current
 
 SCENARIOS_A_PAGE = 25
