@@ -25,6 +25,8 @@ CPU_ENVIRONMENT = {
 }
 """Environment variables of verl's processes on a machine without a GPU."""
 MODULES = "VERL_USE_EXTERNAL_MODULES"
+STOPPING_SECONDS = 30.0
+"""How long an interrupted trainer may take to end, before it is killed."""
 RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
@@ -152,11 +154,19 @@ def run_trainer(command: list[str], environment: Mapping[str, str], log: Path) -
         try:
             code = process.wait()
         except BaseException:
-            process.terminate()
-            process.wait()
+            _stop(process)
             raise
     if code != 0:
         raise TrainingError(f"the trainer ended with {code}; {log} says: {_last_words(log)}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOPPING_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _last_words(log: Path) -> str:

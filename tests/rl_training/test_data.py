@@ -1,6 +1,10 @@
 """Data for training: which scenarios are taken, how they are split, and what stands in a row."""
 
+import asyncio
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from rl_training.verl.trainer import run_trainer
 from servers.errors import RequestError
 from servers.scenario.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
+from tests.processes import until
 
 
 def scenario(environment: str, number: int, calls: int = 1, **more: Any) -> ScenarioDetail:
@@ -135,3 +140,16 @@ def test_a_trainer_that_fails_is_told_by_what_lies_at_the_bottom_of_it(tmp_path:
         run_trainer([sys.executable, "-c", script], {}, tmp_path / "log")
     with pytest.raises(TrainingError, match="log says: ValueError: an empty list"):
         run_trainer([sys.executable, "-c", script.partition("; ")[2]], {}, tmp_path / "log")
+
+
+def test_an_interrupted_training_ends_a_trainer_that_does_not_end_itself(tmp_path: Path) -> None:
+    deaf = "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(600)"
+    training = "import sys, pathlib; from rl_training.verl import trainer; trainer.STOPPING_SECONDS = 0.2; "
+    training += f"trainer.run_trainer([sys.executable, '-c', {deaf!r}], {{}}, pathlib.Path({str(tmp_path / 'log')!r}))"
+    log = tmp_path / "log"
+    with subprocess.Popen([sys.executable, "-c", training], stderr=subprocess.DEVNULL) as process:
+        asyncio.run(until(lambda: log.exists() and log.read_text().endswith("\n"), "the trainer is deaf"))
+        process.send_signal(signal.SIGINT)
+        assert process.wait() != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(log.read_text()), 0)
