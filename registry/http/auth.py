@@ -40,6 +40,8 @@ class Doorkeeper:
         self._refused = refused
         self._health = health
         self._loopback_only = loopback_only
+        if not token:
+            raise ValueError("without a token, a request without one would be let in")
         self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

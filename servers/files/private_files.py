@@ -9,13 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from servers.errors import RequestError
+from servers.errors import RequestError, StateError
 from servers.files.atomic_write import PART, put_in_place
 from servers.files.trouble import trouble
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+SHORTEST_SECRET = 16
+LONGEST_SECRET = 64 * 1024
+LEAST_DIFFERENT = 6
+"""Different bytes of a secret. One that was drawn has more."""
 ANYTHING = re.compile(r".*")
 Others = Literal["refused", "left alone"]
 LEFT_ALONE: Others = "left alone"
@@ -35,15 +39,28 @@ def write_private(path: Path, content: bytes | Iterable[bytes | bytearray], *, m
 
 
 def kept_secret(path: Path, fresh: bytes) -> bytes:
-    """The content of a secret file. If it is empty or missing, store a fresh secret. Raises OSError."""
+    """The content of a secret file. If it is empty or missing, store a fresh secret.
+
+    Raises:
+        OSError: it cannot be read or written.
+        StateError: it is damaged. A blank line or a run of zeros, as a crash leaves them, would open every door.
+    """
     try:
-        found = path.read_bytes()
+        with os.fdopen(regular(path, os.O_RDONLY), "rb") as opened:
+            found = opened.read(LONGEST_SECRET)
     except FileNotFoundError:
         found = b""
-    if found:
-        return found
-    write_private(path, fresh)
-    return fresh
+    except ValueError as error:
+        raise StateError(f"{path}: {error}; delete it, and a new one is made") from None
+    if not found:
+        write_private(path, fresh)
+        return fresh
+    if len(found.strip()) < SHORTEST_SECRET or len(set(found)) < LEAST_DIFFERENT:
+        raise StateError(
+            f"{path}: holds no secret: it has less than {SHORTEST_SECRET} characters, or they are nearly all the same;"
+            " restore it, or delete it, and a new one is made"
+        )
+    return found
 
 
 def regular(path: Path, flags: int, *, mode: int = FILE_MODE) -> int:

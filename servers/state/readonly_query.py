@@ -45,6 +45,7 @@ MOST_NAMES = 10_000
 While SQLite compiles, it calls only the authorizer: once for each of these.
 """
 TOO_MANY_NAMES = f"it comes to more than {MOST_NAMES:,} columns, functions and SELECTs, with the views that it reads"
+NO_EXPLAIN = "EXPLAIN shows SQLite's program, which changes with its version; ask for rows"
 TOO_LARGE = f"it comes to more than {MOST_INSTRUCTIONS:,} instructions of SQLite, or there is no memory to compile it"
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 FAULTS_OF_OURS = (
@@ -240,6 +241,8 @@ class Reader:
             self.connection.authorizer = None
         if not compiled.description:
             return "does not run: there is no statement in it"
+        if compiled.is_explain:
+            return f"does not run: {NO_EXPLAIN}"
         if rest.description:
             return "does not run: one SELECT at a time"
         unknown = sorted({name or "?" for name in compiled.bindings_names} - names)
@@ -331,6 +334,8 @@ class _OneStatement:
     def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
         if self.seen:
             raise BrokenQuery("one SELECT at a time")
+        if cursor.is_explain:
+            raise BrokenQuery(NO_EXPLAIN)
         self.seen = True
         self.columns = tuple(column[0] for column in cursor.get_description())
         most = largest_value(self.authorizer.functions)

@@ -82,6 +82,7 @@ IMMODEST = [
     "SELECT CAST(x'ff' AS TEXT)",
     "SELECT 1\x00",
     "SELECT count(*) FROM dbstat",
+    "EXPLAIN SELECT 1",
     ENDLESS,
 ]
 

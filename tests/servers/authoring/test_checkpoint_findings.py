@@ -32,6 +32,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a parameter by number": (asked("SELECT ?1"), "checkpoints.priced: sql: asks for :1; only :answer"),
     "a parameter without a name": (asked("SELECT ?"), "checkpoints.priced: sql: asks for :?; only :answer"),
     "a column that is not there": (asked("SELECT colour FROM things"), "sql: does not run: no such column: colour"),
+    "a question about SQLite": (asked("EXPLAIN SELECT 1"), "sql: does not run: EXPLAIN shows SQLite's program"),
     "two questions": (asked("SELECT 1; SELECT 2"), "sql: does not run: one SELECT at a time"),
     "no question": (asked("-- nothing"), "sql: does not run: there is no statement in it"),
     "a change": (asked("DELETE FROM things"), "sql: only a SELECT over the environment's tables is allowed"),

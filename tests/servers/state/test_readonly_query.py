@@ -117,6 +117,8 @@ REFUSED = {
     "SELECT load_extension('evil')": "",
     "SELECT random()": "",
     "SELECT hex(randomblob(4))": "",
+    "EXPLAIN SELECT 1": "EXPLAIN shows SQLite's program",
+    "/* x */ explain query plan SELECT id FROM things": "EXPLAIN shows SQLite's program",
     "SELECT 1; SELECT 2": "one SELECT at a time",
     "SELECT 1; DROP TABLE things": "only a SELECT",
     "SELECT id FROM things; SELECT id FROM parts": "one SELECT at a time",
