@@ -259,4 +259,4 @@ class Library:
 
 def _stamps(folder: Path, names: tuple[str, ...]) -> Stamps:
     with opened(folder) as files:
-        return files.stamps(names)
+        return files.stamps((*names, *files.row_files()))

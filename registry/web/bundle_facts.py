@@ -122,7 +122,7 @@ class FactsCache:
         """The facts of a bundle. Raises NotFound or BundleError as the library does."""
         environment = self._library.environment(environment_id)
         with opened(environment.folder) as files:
-            stamps = files.stamps(FILES)
+            stamps = files.stamps((*FILES, *files.row_files()))
         kept = self._known.find(environment_id)
         if kept is not None and kept.reading == stamps:
             return kept
@@ -173,7 +173,7 @@ def _proof(folder: Path) -> ProofFacts | None:
     if proof is None:
         return None
     now = _or(lambda: digests(folder), dict[str, str]())
-    return proof.model_copy(update={"current": all(proof.files.get(name) == now.get(name) for name in PROVED_FILES)})
+    return proof.model_copy(update={"current": proof.files == now})
 
 
 def _exchanges(folder: Path) -> tuple[SynthesisExchange, ...]:

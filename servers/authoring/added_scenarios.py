@@ -7,7 +7,7 @@ from pathlib import Path
 from servers.authoring.check import findings
 from servers.bundle.environment import load
 from servers.bundle.examples import EXAMPLES_FILE
-from servers.bundle.files import LARGEST_SCENARIOS, SERVED_FILES, opened, text_if_there, write_text
+from servers.bundle.files import LARGEST_SCENARIOS, SERVED_FILES, copy_files, text_if_there, write_text
 from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError, RequestError
 from servers.files.named_file import text_named
@@ -69,11 +69,7 @@ def _copied(folder: Path, scratch: Path) -> Path:
     """
     copy = scratch / folder.name
     copy.mkdir()
-    with opened(folder) as files:
-        for name in COPIED:
-            text = files.text_if_there(name)
-            if text is not None:
-                write_text(copy / name, text)
+    copy_files(folder, COPIED, copy)
     return copy
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from servers.bundle.examples import EXAMPLES_FILE
-from servers.bundle.files import SERVED_FILES, name_in_commands, opened, text_if_there
+from servers.bundle.files import SERVED_FILES, files_of, name_in_commands, opened, text_if_there
 from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError
 
@@ -36,7 +36,7 @@ def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 def digests(folder: Path) -> dict[str, str]:
     """The digest of each existing file that a proof covers. Raises like `digests_of`."""
-    return digests_of(folder, PROVED_FILES)
+    return digests_of(folder, files_of(folder, PROVED_FILES))
 
 
 def proof_findings(folder: Path) -> list[str]:
@@ -56,4 +56,5 @@ def proof_findings(folder: Path) -> list[str]:
 
 
 def _changed(proved: dict[str, str], now: dict[str, str]) -> list[str]:
-    return [name for name in PROVED_FILES if proved.get(name) != now.get(name)]
+    names = dict.fromkeys((*PROVED_FILES, *now, *proved))
+    return [name for name in names if proved.get(name) != now.get(name)]

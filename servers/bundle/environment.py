@@ -7,85 +7,29 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from servers.bundle.call_arguments import ArgumentChecks
 from servers.bundle.description import Description, Tool
-from servers.bundle.files import SERVED_FILES, BundleFolder, opened
+from servers.bundle.files import ROWS_FOLDER, SERVED_FILES, BundleFolder, opened
+from servers.bundle.seed_files import SEED, MeasuredSeeds, SeedFile, SeedScript, digest_again, measured_seeds
 from servers.bundle.tool_schema import schema_problems
 from servers.errors import BundleError
 from servers.limits.json_size import refuse_many_values, values_in
 from servers.validation import problems
 
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
-SEED = "seed.sql"
 BYTES_PER_VALUE = 600
 """Memory of one JSON value of a description, most of it in the checks of arguments."""
 MOST_FINDINGS = 200
 """The most findings about one file."""
-
-
-class SeedScript(Protocol):
-    """The script of the first rows."""
-
-    @property
-    def digest(self) -> str:
-        """What tells it from others."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        ...
-
-    def text(self) -> str:
-        """The script. Raises BundleError if it cannot be read."""
-        ...
-
-    def copy(self, into: Callable[[bytes], None]) -> None:
-        """Pass it on in pieces. Raises BundleError if it cannot be read."""
-        ...
-
-
-@dataclass(frozen=True)
-class SeedFile:
-    """A bundle's `seed.sql`. It is read when a start is built, and not kept: it may have 64 MiB."""
-
-    folder: Path
-    digest: str
-    size: int
-
-    def text(self) -> str:
-        """The script.
-
-        Raises:
-            BundleError: it cannot be read, or is another one by now.
-        """
-        with opened(self.folder) as files:
-            found = files.text(SEED)
-        self._see_that_it_is_the_same(digest_of_seed(found))
-        return found
-
-    def copy(self, into: Callable[[bytes], None]) -> None:
-        """Pass the script on in pieces.
-
-        Raises:
-            BundleError: it cannot be read, or is another one by now. Then all that was passed on is void.
-        """
-        with opened(self.folder) as files:
-            measured = _measured(files.pieces(SEED), into)
-        self._see_that_it_is_the_same(measured.digest)
-
-    def _see_that_it_is_the_same(self, digest: str) -> None:
-        if digest != self.digest:
-            raise BundleError(f"{self.folder / SEED}: has changed while it was used; try again")
 
 
 @dataclass(frozen=True)
@@ -99,6 +43,8 @@ class Environment:
     seed_script: SeedScript
     source: str
     digest: str
+    seed_tables: tuple[SeedFile, ...] = ()
+    """The files with rows of single tables."""
 
     @property
     def id(self) -> str:
@@ -106,8 +52,24 @@ class Environment:
 
     @property
     def seed(self) -> str:
-        """The script of the first rows, read from its file. Raises BundleError."""
+        """The script of all first rows, read from its file.
+
+        Raises:
+            BundleError: it cannot be read, or it is not all, since there are files with rows of tables.
+        """
+        if self.seed_tables:
+            raise BundleError(f"{self.folder / ROWS_FOLDER}: has rows in files; this knows those of {SEED} alone")
         return self.seed_script.text()
+
+    @property
+    def first_rows(self) -> tuple[str, ...]:
+        """The text of each file of first rows, read from it: the script, then the tables'. Raises BundleError."""
+        return (self.seed_script.text(), *(f"-- {one.name}\n{one.text()}" for one in self.seed_tables))
+
+    @property
+    def seed_size(self) -> int:
+        """The bytes of all first rows."""
+        return self.seed_script.size + sum(one.size for one in self.seed_tables)
 
     @cached_property
     def memory(self) -> int:
@@ -154,8 +116,8 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
     """The environment or None, and all findings about its files. `tools.py` is not parsed here."""
     try:
         with opened(folder) as files:
-            findings, texts, seed = _texts(files)
-            digest = None if seed is None else _digest(files, texts, seed)
+            findings, texts, seeds = _texts(files)
+            digest = _digest(files, texts, seeds)
     except BundleError as error:
         return [str(error)], None
     description: Description | None = None
@@ -173,16 +135,19 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
                 name = folder.resolve().name
                 findings.append(f"{path}: id: {description.id!r} is not the folder's name {name!r}; rename one of them")
             findings += islice(_schema_problems(path, description), MOST_FINDINGS)
-    if description is None or seed is None or digest is None:
+    found = seeds.of(folder)
+    if description is None or found is None or digest is None:
         return findings, None
+    script, tables = found
     environment = Environment(
         folder=folder,
         description=description,
         policy=texts["policy.md"],
         schema=texts["schema.sql"],
-        seed_script=SeedFile(folder, seed.digest, seed.size),
+        seed_script=script,
         source=texts["tools.py"],
         digest=digest,
+        seed_tables=tables,
     )
     return findings, environment
 
@@ -191,72 +156,46 @@ def digest_of_bundle(folder: Path) -> str | None:
     """The digest of the environment in a folder, without a check of what its files say. None if one is missing."""
     try:
         with opened(folder) as files:
-            _, texts, seed = _texts(files)
-            return None if seed is None else _digest(files, texts, seed)
+            _, texts, seeds = _texts(files)
+            return _digest(files, texts, seeds)
     except BundleError:
         return None
 
 
-class _Measured(NamedTuple):
-    """What is known of a script that was read in pieces."""
-
-    digest: str
-    size: int
-    characters: int
-
-
-def _measured(pieces: Iterable[str], whole: Callable[[bytes], None] | None = None) -> _Measured:
-    """Read a script in pieces, which `whole` gets too."""
-    digest = hashlib.sha256()
-    size = characters = 0
-    for piece in pieces:
-        content = piece.encode()
-        size += len(content)
-        characters += len(piece)
-        digest.update(content)
-        if whole is not None:
-            whole(content)
-    return _Measured(digest.hexdigest(), size, characters)
-
-
-def _digest(files: BundleFolder, texts: Mapping[str, str], seed: _Measured) -> str | None:
-    """The digest of all served files, or None if one is missing. `seed.sql` is read again, and must be the same.
+def _digest(files: BundleFolder, texts: Mapping[str, str], seeds: MeasuredSeeds) -> str | None:
+    """The digest of all served files, or None if one is missing. Those of rows are read again, and must be the same.
 
     Raises:
-        BundleError: it is another one by now.
+        BundleError: one is another by now.
     """
-    if len(texts) + 1 < len(SERVED_FILES):
+    if seeds.script is None or len(texts) + 1 < len(SERVED_FILES):
         return None
     digest = hashlib.sha256()
     for name in SERVED_FILES:
-        if name != SEED:
+        if name == SEED:
+            digest_again(files, name, seeds.script, digest.update)
+        else:
             digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
-            continue
-        digest.update(f"{name} {seed.characters}\n".encode())
-        if _measured(files.pieces(SEED), digest.update) != seed:
-            raise BundleError(f"{files.path / SEED}: has changed while it was used; try again")
+    for name, before in seeds.tables.items():
+        digest_again(files, name, before, digest.update)
     return digest.hexdigest()
 
 
-def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str], _Measured | None]:
-    """The findings about the files, the readable ones, and `seed.sql`, which may be long and is not kept."""
+def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str], MeasuredSeeds]:
+    """The findings about the files, the readable ones, and those of first rows, which may be long and are not kept."""
     findings: list[str] = []
     texts: dict[str, str] = {}
-    seed: _Measured | None = None
+    seeds = MeasuredSeeds(None, {}, [])
     for name in SERVED_FILES:
+        if name == SEED:
+            seeds = measured_seeds(files)
+            findings += seeds.findings
+            continue
         try:
-            if name == SEED:
-                seed = _measured(files.pieces(SEED))
-            else:
-                texts[name] = files.text(name)
+            texts[name] = files.text(name)
         except BundleError as error:
             findings.append(str(error))
-    return findings, texts, seed
-
-
-def digest_of_seed(text: str) -> str:
-    """What tells a script of first rows from others."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return findings, texts, seeds
 
 
 def table_names(schema: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The files of a bundle: UTF-8 text of bounded size in regular files of its own folder.
+"""The files of a bundle: UTF-8 text of bounded size in regular files of its own folder and of its `seed/`.
 
 A folder is opened once, and its files relative to it. Links inside it are not followed. Otherwise a bundle could show
 an agent the farm's own files, or another bundle's answers.
@@ -27,12 +27,17 @@ PACKAGED = Path(__file__).resolve().parents[1] / "library"
 """The farm's own bundles. Installers may hard-link their files from a cache, so these may have several names."""
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
 """The files that define an environment."""
+ROWS_FOLDER = "seed"
+"""The folder in a bundle with CSV files of rows, each named after its table."""
+MOST_ROW_FILES = 500
+"""Files in that folder: as many as an environment may have tables."""
 MISSING = f"the file is missing; a bundle has {', '.join(SERVED_FILES[:-1])} and {SERVED_FILES[-1]}"
 
 LARGEST_DESCRIPTION = 512 * 1024
 LARGEST_POLICY = 256 * 1024
 LARGEST_SCHEMA = 256 * 1024
 LARGEST_SEED = 64 * 1024 * 1024
+"""Bytes of `seed.sql`, and of it and all files of rows together."""
 LARGEST_SCENARIOS = 8 * 1024 * 1024
 LARGEST_PROOF = 4 * 1024 * 1024
 LARGEST_OTHER = 1024 * 1024
@@ -93,8 +98,8 @@ class BundleFolder:
     def text_if_there(self, name: str, *, largest: int | None = None) -> str | None:
         """The text of a file, or None if it does not exist. Raises BundleError like `text`."""
         path = self.path / name
-        largest = largest or LARGEST.get(name, LARGEST_OTHER)
-        file = self._opened(path, largest)
+        largest = largest or _largest(name)
+        file = self._opened(name, largest)
         if file is None:
             return None
         with file:
@@ -107,18 +112,54 @@ class BundleFolder:
     def pieces(self, name: str) -> Generator[str]:
         """The text of a file piece by piece: a long one is not held as a whole. Raises BundleError like `text`."""
         path = self.path / name
-        largest = LARGEST.get(name, LARGEST_OTHER)
-        file = self._opened(path, largest)
+        largest = _largest(name)
+        file = self._opened(name, largest)
         if file is None:
             raise BundleError(f"{path}: {MISSING}")
         with file:
             yield from _decoded_pieces(path, file, largest)
 
-    def _opened(self, path: Path, largest: int) -> FileIO | None:
-        """A file that may be read, or None if it does not exist."""
+    def row_files(self) -> tuple[str, ...]:
+        """The names of the files in `seed/`, as `seed/NAME`, in order. Hidden files are none of the bundle's.
+
+        Raises:
+            BundleError: it is no folder, or holds too many files.
+        """
+        found: list[str] = []
         try:
-            self._refuse_others(path, os.stat(path.name, dir_fd=self.handle, follow_symlinks=False), largest)
-            handle = os.open(path.name, FILE, dir_fd=self.handle)
+            with self._holding(f"{ROWS_FOLDER}/") as handle, os.scandir(handle) as entries:
+                for number, entry in enumerate(entries):
+                    if number > MOST_ROW_FILES:
+                        raise BundleError(f"{self.path / ROWS_FOLDER}: holds more than {MOST_ROW_FILES} files")
+                    if not entry.name.startswith("."):
+                        found.append(f"{ROWS_FOLDER}/{entry.name}")
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            reason = "it is no folder of files" if isinstance(error, NotADirectoryError) else trouble(error)
+            raise BundleError(f"{self.path / ROWS_FOLDER}: cannot be read: {reason}") from None
+        return tuple(sorted(found))
+
+    @contextmanager
+    def _holding(self, name: str) -> Generator[int]:
+        """The open folder that holds a file: this one, or `seed/` in it. Raises OSError."""
+        inner, slash, _ = name.rpartition("/")
+        if not slash:
+            yield self.handle
+            return
+        handle = os.open(inner, FOLDER | os.O_NOFOLLOW, dir_fd=self.handle)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _opened(self, name: str, largest: int) -> FileIO | None:
+        """A file that may be read, or None if it does not exist."""
+        path = self.path / name
+        try:
+            with self._holding(name) as holding:
+                self._refuse_others(path, os.stat(path.name, dir_fd=holding, follow_symlinks=False), largest)
+                handle = os.open(path.name, FILE, dir_fd=holding)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -137,7 +178,7 @@ class BundleFolder:
 
     def _stamp(self, name: str) -> Stamp | None:
         try:
-            found = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+            found = os.stat(name, dir_fd=self.handle, follow_symlinks=False)  # a stamp says nothing of the content
         except OSError:
             return None
         return Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
@@ -152,6 +193,10 @@ class BundleFolder:
             )
         if found.st_size > largest:
             raise BundleError(f"{path}: larger than {_told(largest)}")
+
+
+def _largest(name: str) -> int:
+    return LARGEST_SEED if name.startswith(f"{ROWS_FOLDER}/") else LARGEST.get(name, LARGEST_OTHER)
 
 
 def name_in_commands(folder: Path) -> str:
@@ -188,6 +233,12 @@ def text_of(path: Path) -> str:
         return folder.text(path.name)
 
 
+def files_of(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Some files of a bundle, and after them those of its rows. Raises BundleError if there are too many."""
+    with opened(folder) as files:
+        return (*names, *files.row_files())
+
+
 def text_if_there(path: Path, *, largest: int | None = None) -> str | None:
     """The text of one file of a bundle, or None if it is missing. Raises BundleError if it cannot be read.
 
@@ -209,6 +260,20 @@ def write_text(path: Path, text: str) -> None:
         write_whole(path, text)
     except OSError as error:
         raise BundleError(f"{path}: cannot be written: {trouble(error)}") from None
+
+
+def copy_files(folder: Path, names: Iterable[str], into: Path) -> None:
+    """Copy some files of a bundle, those that are there, and all its rows into another folder.
+
+    Raises:
+        BundleError: one cannot be read, or the other folder cannot be written.
+    """
+    with opened(folder) as files:
+        for name in (*names, *files.row_files()):
+            text = files.text_if_there(name)
+            if text is not None:
+                (into / name).parent.mkdir(exist_ok=True)
+                write_text(into / name, text)
 
 
 def _bounded(path: Path, file: RawIOBase, largest: int) -> bytes:

@@ -11,7 +11,8 @@ Requests, by `"do"`:
                                                   → wrong: null or why not; parts: what is kept; or need
     rows      instance, revision, canonical       → parts: image; or {"need": "instance"}
     taken                                         → taken: the numbers of the branches, if it covers
-    build     now; parts: schema, seed, setup     → findings; parts: image
+    build     now, files; parts: schema, seed, setup, files of rows
+                                                  → findings; parts: image
     build     now, image; parts: setup            → findings; parts: image; or {"need": "image"}
     describe  parts: tools.py                     → tools, findings
     inspect   gate; parts: source                 → functions, problems; or not_python
@@ -26,7 +27,7 @@ import ast
 import gc
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from servers.guest import (
@@ -41,6 +42,7 @@ from servers.guest.frames import DECODER, packed, receive
 from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, compiled, is_short, told
 from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
+from servers.guest.sqlite.row_files import RowFile
 from servers.guest.tool_module import ToolModule
 from servers.imported.benchmarks import package
 
@@ -137,8 +139,9 @@ class GuestServer:
                 return {"need": "image"}, [b""]
             image, findings = start_image.build_on(base, parts[0].decode(), head["now"])
         else:
-            schema, seed, setup = (part.decode() for part in parts)
-            image, findings = start_image.build(schema, seed, setup, head["now"])
+            schema, seed, setup = (part.decode() for part in parts[:3])
+            files = _row_files(head.get("files", ()), *parts[3:])
+            image, findings = start_image.build(schema, seed, setup, head["now"], files)
         return {"findings": findings}, [image]
 
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
@@ -169,6 +172,16 @@ class GuestServer:
         sources, start, final, calls = parts
         run = CheckedRun.of(start, final, calls, now=head["now"], answer=head["answer"])
         return {"told": [told(source, run) for source in json.loads(sources)]}, []
+
+
+def _row_files(listed: Iterable[tuple[str, str, int]], content: bytes = b"") -> list[RowFile]:
+    """The files of rows that stand one behind another: name, table and size of each are listed."""
+    found: list[RowFile] = []
+    begin = 0
+    for name, table, size in listed:
+        found.append(RowFile(name, table, content[begin : begin + size]))
+        begin += size
+    return found
 
 
 def _arguments(text: bytes) -> dict[str, Any]:

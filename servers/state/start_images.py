@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 import apsw
 
 from servers.bundle.environment import Environment
+from servers.bundle.seed_files import SeedScript
 from servers.errors import BundleError, GuestDied, GuestError, GuestLate, StateError
 from servers.files.private_files import FOLDER_MODE, regular, write_private
 from servers.files.spooled import Spooled
@@ -210,7 +211,7 @@ class Starts:
             start = await self._sound(base) or self._hold(await self._built(base, environment, "", clock))
             if len(start.image) <= LARGEST_BASE:
                 return await built_on(start, environment, setup, clock, self.guests)
-        size = environment.seed_script.size
+        size = environment.seed_size
         async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPT else nullcontext():
             return await built(environment, setup, clock, self.guests)
 
@@ -313,7 +314,8 @@ class Starts:
 def _name(environment: Environment, setup: str, clock: str) -> str:
     """The digest of what a start is made of."""
     digest = hashlib.sha256()
-    for text in (environment.schema, environment.seed_script.digest, setup, clock):
+    files = (text for one in environment.seed_tables for text in (one.name, one.digest))
+    for text in (environment.schema, environment.seed_script.digest, setup, clock, *files):
         digest.update(f"{len(text)}\n".encode() + text.encode())
     return digest.hexdigest()[:32]
 
@@ -388,11 +390,12 @@ def beside_the_schema(image: Image, schema: str) -> str | None:
 
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[Image, str]:
     """The image of a start, or the faults of its scripts."""
-    seed = await asyncio.to_thread(_script_of, environment, guests.folder)
-    scripts = (environment.schema.encode(), seed, setup.encode())
-    seconds = START_SECONDS + (len(seed) + len(setup)) / SCRIPT_BYTES_A_SECOND
+    seed, rows = await asyncio.to_thread(_first_rows, environment, guests.folder)
+    parts = (environment.schema.encode(), seed, setup.encode(), rows)
+    seconds = START_SECONDS + (len(seed) + len(setup) + len(rows)) / SCRIPT_BYTES_A_SECOND
+    files = [(one.name, one.table, one.size) for one in environment.seed_tables]
     try:
-        head, image = await guests.image_job({"do": "build", "now": clock}, *scripts, seconds=seconds)
+        head, image = await guests.image_job({"do": "build", "now": clock, "files": files}, *parts, seconds=seconds)
     except GuestLate:
         return b"", _too_slow(seconds)
     except GuestDied as error:
@@ -433,14 +436,19 @@ def _too_slow(seconds: float) -> str:
     )
 
 
-def _script_of(environment: Environment, folder: Path | None) -> Image:
-    """The script of the first rows. A long one is in a file, so that it cannot change while a guest reads it."""
-    script = environment.seed_script
-    if script.size <= SMALL_SCRIPT:
-        return script.text().encode()
+def _first_rows(environment: Environment, folder: Path | None) -> tuple[Image, Image]:
+    """The script of the first rows, and all files of rows one behind another."""
+    return _copied((environment.seed_script,), folder), _copied(environment.seed_tables, folder)
+
+
+def _copied(files: Sequence[SeedScript], folder: Path | None) -> Image:
+    """Files one behind another. Long ones are in a file, so that they cannot change while a guest reads them."""
+    if sum(one.size for one in files) <= SMALL_SCRIPT:
+        return b"".join(one.text().encode() for one in files)
     try:
         copy = Spooled(folder)
-        script.copy(copy.add)
+        for one in files:
+            one.copy(copy.add)
     except OSError as error:
         raise StateError(f"the state folder takes no copy of seed.sql: {error.strerror}") from None
     return copy

@@ -1,5 +1,6 @@
 """The brief for a writer of scenarios. It has no code: a task is about what agents can see."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from servers.bundle.description import Tool
@@ -24,7 +25,7 @@ class Brief:
             "clock": described.clock,
             "policy": self.environment.policy.strip(),
             "schema": self.environment.schema.strip(),
-            "rows": _shortened(self.environment.seed.strip()),
+            "rows": _shortened(self.environment.first_rows),
             "tools": "\n".join(map(_told, described.tools)),
         }
 
@@ -44,5 +45,8 @@ def _choices(schema: dict[str, object]) -> str:
     return ": " + "|".join(map(str, values)) if isinstance(values, list) else ""  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _shortened(rows: str) -> str:
-    return rows if len(rows) <= LONGEST_ROWS else rows[:LONGEST_ROWS].rpartition("\n")[0] + CUT
+def _shortened(files: Sequence[str]) -> str:
+    """The beginning of each file of rows."""
+    most = LONGEST_ROWS // len(files)
+    texts = (text.strip() for text in files)
+    return "\n".join(text if len(text) <= most else text[:most].rpartition("\n")[0] + CUT for text in texts)

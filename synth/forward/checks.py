@@ -64,11 +64,11 @@ def _list_findings(checks: Checks) -> Iterator[str]:
 
 
 def _text_findings(checks: Checks, proposal: Proposal, stage: Playground) -> Iterator[str]:
-    known = proposal.setup + stage.environment.seed
+    known = (proposal.setup, *stage.environment.first_rows)
     for one in checks.checkpoints:
         text = one.model_dump_json(exclude={"question"})
         for value in set(MADE_ID.findall(text)):
-            if value not in known:
+            if not any(value in text for text in known):
                 yield f"{one.id}: compares with {value}, which an instance makes up; ask for a relation"
         if one.looks_for_words():
             yield f"{one.id}: looks for words in the answer; only a checkpoint of kind `answer` does, for facts"

@@ -17,7 +17,7 @@ from evals.rollout import OUTCOMES, Rollout, for_each, rollout
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
-from servers.bundle.files import SERVED_FILES, text_of
+from servers.bundle.files import SERVED_FILES, copy_files
 from servers.files.atomic_write import write_whole
 from servers.scenario.scenario import Scenario
 from synth.forward.solution import steps_of
@@ -83,8 +83,7 @@ async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[Far
     with tempfile.TemporaryDirectory(prefix="farm-draft-") as library:
         folder = Path(library) / bundle.name
         folder.mkdir()
-        for name in SERVED_FILES:
-            write_whole(folder / name, text_of(bundle / name))
+        copy_files(bundle, SERVED_FILES, folder)
         write_whole(folder / "scenarios.jsonl", scenario.model_dump_json(exclude_defaults=True) + "\n")
         async with private((Path(library),)) as address, FarmClient(address.url, address.token) as farm:
             yield farm, await farm.scenario(bundle.name, scenario.id)

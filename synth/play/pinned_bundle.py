@@ -12,7 +12,7 @@ from pathlib import Path
 
 from servers.authoring.proof import digests_of
 from servers.bundle.examples import EXAMPLES_FILE
-from servers.bundle.files import SERVED_FILES
+from servers.bundle.files import SERVED_FILES, files_of
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError, CheckpointError, InfraError
@@ -38,7 +38,7 @@ class PinnedBundle:
         Raises:
             BundleError: a required file cannot be read.
         """
-        found = digests_of(folder, PINNED_FILES)
+        found = digests_of(folder, files_of(folder, PINNED_FILES))
         for name in SERVED_FILES:
             if name not in found:
                 raise BundleError(f"{folder / name}: the file is missing")
@@ -51,7 +51,7 @@ class PinnedBundle:
             BundleError: one cannot be read, or differs.
         """
         pinned, found = dict(self.files), dict(PinnedBundle.of(self.folder).files)
-        for name in PINNED_FILES:
+        for name in dict.fromkeys((*PINNED_FILES, *pinned, *found)):
             if pinned.get(name) != found.get(name):
                 raise BundleError(f"{self.folder / name}: is not what it was when the work on this bundle began")
 

@@ -3,7 +3,7 @@
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import apsw
@@ -12,6 +12,7 @@ from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import row_findings, view_findings
 from servers.guest.sqlite.connection import LONGEST_NAME, PAGE_SIZE, connect
 from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
+from servers.guest.sqlite.row_files import RowFile, RowFileFault, insert
 from servers.guest.sqlite.sql_text import quoted
 
 SCHEMA_ACTIONS = {
@@ -26,6 +27,8 @@ SCHEMA_ACTIONS = {
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 SCRIPTS = "schema.sql, seed.sql and setup"
+ROWS = "the first rows"
+"""The rows of `seed.sql` and of files."""
 LARGEST_IMAGE = 64 * 1024 * 1024
 """Bytes of a start image: its rows and their indexes."""
 MOST_TABLES = 500
@@ -38,19 +41,20 @@ LARGEST_SHOWN = 64 * 1024
 """Characters of a statement that are looked through for what is shown of it."""
 
 
-def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
+def build(schema: str, seed: str, setup: str, now: str, files: Sequence[RowFile] = ()) -> tuple[bytes, list[str]]:
     """The start image, and the faults of the scripts. The image is empty if there is a fault.
 
-    With a setup it is made of the one without, so that both ways to it come to the same bytes.
+    The rows of files come before those of the seed. With a setup it is made of the one without, so that both ways to it
+    come to the same bytes.
     """
     clock.set_time(now)
     clock.set_chances(now)
     connection = connect()
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
     connection.execute("PRAGMA foreign_keys = ON").fetchall()
-    finding = _run(connection, schema, schema_only)
+    finding = _run(connection, "schema.sql", schema, schema_only)
     if finding:
-        return b"", [f"schema.sql: {finding}"]
+        return b"", [finding]
     findings = (
         _size_findings(connection)
         or view_findings(connection)  # first: SQLite itself unfolds views to list tables
@@ -59,7 +63,7 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     )
     if findings:
         return b"", findings
-    finding = _filled(connection, "seed.sql", seed)
+    finding = _filled(connection, "seed.sql", seed, files)
     image, findings = (b"", [finding]) if finding else _sealed(connection)
     return (image, findings) if findings or not setup else build_on(image, setup, now)
 
@@ -75,10 +79,15 @@ def build_on(image: bytes, setup: str, now: str) -> tuple[bytes, list[str]]:
     return (b"", [finding]) if finding else _sealed(connection)
 
 
-def _filled(connection: apsw.Connection, name: str, script: str) -> str | None:
-    """Run a script of rows. The fault of it or of its rows, if there is one."""
-    finding = (_run(connection, script, RowsOnly()) or value_finding(connection)) if script else None
-    return f"{name}: {finding}" if finding else None
+def _filled(connection: apsw.Connection, name: str, script: str, files: Sequence[RowFile] = ()) -> str | None:
+    """Run a script of rows, after files of rows. The fault of them or of their rows, if there is one."""
+    if not script and not files:
+        return None
+    finding = _run(connection, name, script, RowsOnly(), files)
+    if finding:
+        return finding
+    wrong = value_finding(connection)
+    return f"{ROWS if files else name}: {wrong}" if wrong else None
 
 
 def _sealed(connection: apsw.Connection) -> tuple[bytes, list[str]]:
@@ -114,8 +123,10 @@ def schema_only(action: int, _first: str | None, second: str | None, _database: 
     return apsw.SQLITE_OK if action in SCHEMA_ACTIONS else apsw.SQLITE_DENY
 
 
-def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> str | None:
-    """Run a script in one transaction. On an error, return it and roll back."""
+def _run(
+    connection: apsw.Connection, name: str, script: str, authorizer: Authorizer, files: Sequence[RowFile] = ()
+) -> str | None:
+    """Run a script in one transaction, after inserting files of rows. On an error, return it and roll back."""
     last = ""
 
     def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
@@ -131,17 +142,21 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
     finding: str | None = None
     orphans: list[Any] = []
     try:
+        for file in files:
+            insert(connection, file)
         cursor.execute(script).fetchall()
         connection.authorizer = None
         orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+    except RowFileFault as error:
+        finding = str(error)
     except (apsw.SQLError, apsw.AuthError) as error:
-        finding = f"{error} ({f'after: {_shown(last)}' if last else 'in the first statement'})"
+        finding = f"{name}: {error} ({f'after: {_shown(last)}' if last else 'in the first statement'})"
     except apsw.Error as error:
-        finding = f"{error} (in: {_shown(last)})"
+        finding = f"{name}: {error} (in: {_shown(last)})"
     finally:
         connection.authorizer = None
     if orphans:
-        finding = _orphans_text(connection, orphans)
+        finding = f"{ROWS if files else name}: {_orphans_text(connection, orphans)}"
     connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
     return finding
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from servers.bundle.description import Description, Provenance
-from servers.bundle.environment import Environment, digest_of_seed
+from servers.bundle.environment import Environment
+from servers.bundle.seed_files import digest_of_seed
 from servers.sandbox.guest_pool import Guests
 from servers.state.start_images import built
 
