@@ -120,7 +120,7 @@ def budgets(folder: Path, seconds: float, tell: Callable[[str], None]) -> list[B
             tell(f"where a call's time goes, {size} instances")
             targets += farm.launch("store", size - len(targets))
             called_once(targets)
-            _wait_until_quiet(farm)
+            wait_until_quiet(farm)
             found.append(_budget(farm, targets, out, seconds))
     return found
 
@@ -158,7 +158,7 @@ def costs(folder: Path, seconds: float, rounds: int, tell: Callable[[str], None]
             farm = stack.enter_context(running(folder / "costs", folder / f"state-{what}", program=program))
             farms[what] = farm, farm.launch("store", SIZES[-1])
             called_once(farms[what][1])
-            _wait_until_quiet(farm)
+            wait_until_quiet(farm)
         found: dict[str, list[float]] = {what: [] for what in farms}
         for number in range(rounds):
             tell(f"what protections cost, round {number + 1} of {rounds}")
@@ -186,7 +186,7 @@ def _tool_seconds(farm: FarmProcess) -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith("farm_call_guest_seconds_sum"))
 
 
-def _wait_until_quiet(farm: FarmProcess) -> None:
+def wait_until_quiet(farm: FarmProcess) -> None:
     """Wait until a farm that has just started does nothing any more."""
     for _ in range(MOST_WAITS):
         before = processes.processor_seconds(farm.pids)

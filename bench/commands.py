@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bench import budget, scale
+from bench import budget, engine, scale
 from bench.measuring import FULL, QUICK, measured
 from bench.official import compared
 from bench.table import as_json, page
@@ -34,12 +34,18 @@ def bench(
     parts: Annotated[
         bool, typer.Option("--budget", help="Show where the processor time of a call goes, instead.")
     ] = False,
+    numbers: Annotated[
+        bool,
+        typer.Option(
+            "--numbers", help="Check what the engine has to reach, instead; exit code 1 when a number misses."
+        ),
+    ] = False,
     folder: Annotated[Path, typer.Option("--out", help="Where the table and the plot go.")] = Path("bench-results"),
 ) -> None:
     """Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG)."""
     if clone is not None and not official:
         raise RequestError("--tau-bench needs --official")
-    if not (scaled or official or parts) and find_spec("matplotlib") is None:
+    if not (scaled or official or parts or numbers) and find_spec("matplotlib") is None:
         raise RequestError("the plot needs matplotlib, which is not installed: pip install 'envfarm[bench]'")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
@@ -55,10 +61,13 @@ def bench(
             (folder / "budget.md").write_text(text + "\n", encoding="utf-8")
             out.print(text, markup=False, soft_wrap=True)
             return
-        if scaled:
-            checks = scale.checked(Path(scratch), scale.SMALL if quick else scale.FULL, _tell)
+        if scaled or numbers:
+            if scaled:
+                checks = scale.checked(Path(scratch), scale.SMALL if quick else scale.FULL, _tell)
+            else:
+                checks = engine.checked(Path(scratch), engine.QUICK if quick else engine.FULL, _tell)
             text = scale.page(checks)
-            (folder / "scale.md").write_text(text + "\n", encoding="utf-8")
+            (folder / ("scale.md" if scaled else "numbers.md")).write_text(text + "\n", encoding="utf-8")
             out.print(text, markup=False, soft_wrap=True)
             raise typer.Exit(0 if all(check.met for check in checks) else 1)
         rows = measured(Path(scratch), QUICK if quick else FULL, _tell)

@@ -60,9 +60,19 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def write_bundle(folder: Path) -> None:
-    """Write the environment as a bundle; its id is the folder's name."""
+ROW_BYTES = 200
+"""The approximate bytes of a row that is there to make a state large."""
+
+
+def write_bundle(folder: Path, size: int = 0) -> None:
+    """Write the environment as a bundle; its id is the folder's name. Further items bring its rows to some bytes."""
     folder.mkdir(parents=True)
+    if size:
+        (folder / "seed").mkdir()
+        filler = "x" * (ROW_BYTES - 25)
+        rows = (f"more_{number:08},{filler},{number}\n" for number in range(size // ROW_BYTES))
+        with (folder / "seed" / "items.csv").open("w", encoding="utf-8") as file:
+            file.writelines(("id,name,stock\n", *rows))
     tool = {
         "name": TOOL,
         "description": "Add to the stock of an item.",

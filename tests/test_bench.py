@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bench import budget
+from bench import budget, engine, subject
 from bench.budget import ARGUMENTS, DOOR, FILES, FUNCTIONS, GUEST, LOOP, PARTS, TOOL, Budget, Cost, part_of
 from bench.load import HANDSHAKE, MODERN, percentile
 from bench.measuring import BARE, COPYING, FARM, FRESH, Latency, Row
 from bench.peers.copying_environment import difference
 from bench.table import as_json, page
+from servers.bundle.environment import load
+from servers.sandbox.guest_pool import Guests
+from servers.state.start_images import built
 
 ROWS = [
     Row(COPYING, 1, {"reset": Latency(1, 2), "call": Latency(10, 20)}, {"": 100.0}, {"": 10_000.0}, 200_000.0),
@@ -86,6 +89,22 @@ def test_the_budget_adds_up() -> None:
     assert "| all | 100 | 100 |" in text
     assert "| 1 instance | 64 instances |" in text
     assert "| walls | 250 | 3 |" in text
+
+
+def test_a_ratio_is_the_median_of_rounds_that_followed_each_other() -> None:
+    ours = [engine.Speed(per_second, 300.0) for per_second in (90.0, 30.0, 80.0)]
+    theirs = [engine.Speed(per_second, 200.0) for per_second in (100.0, 40.0, 50.0)]
+    rounds = {engine.FARM: ours, engine.SDK: theirs}
+    assert engine.ratio("calls", rounds, engine.FARM, engine.SDK, 0.9).found == "0.90 (80 and 50)"
+    assert engine.ratio("calls", rounds, engine.FARM, engine.SDK, 0.9).met
+    assert not engine.ratio("calls", rounds, engine.FARM, engine.SDK, 0.91).met
+
+
+async def test_a_bundle_may_be_made_of_some_size(tmp_path: Path) -> None:
+    subject.write_bundle(tmp_path / "store", 1_000_000)
+    async with Guests() as guests:
+        image, wrong = await built(load(tmp_path / "store"), "", "2026-01-05 08:00:00", guests)
+    assert (wrong, 1_000_000 < len(image) < 1_500_000) == ("", True)
 
 
 @pytest.mark.slow
