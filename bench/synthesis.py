@@ -19,7 +19,7 @@ from rich.console import Console
 from bench import processes
 from servers.records import Record
 from synth.llm.exchange import sent
-from synth.llm.writer import Message
+from synth.llm.writer import WriterMessage
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.plan import RunPlan
@@ -45,9 +45,12 @@ async def fine(_text: Text) -> list[str]:
     return []
 
 
-def question(title: str, number: int) -> tuple[Message, ...]:
+def question(title: str, number: int) -> tuple[WriterMessage, ...]:
     """The messages of a request."""
-    return (Message(role="system", content=PROSE), Message(role="user", content=f"Stage {number} of {title}"))
+    return (
+        WriterMessage(role="system", content=PROSE),
+        WriterMessage(role="user", content=f"Stage {number} of {title}"),
+    )
 
 
 def stage(number: int) -> Stage:

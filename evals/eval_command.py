@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evals.runs.command_agent import Answers, Command, CommandReads, CommandWalls, command_agent
+from evals.runs.command_agent import AgentCommand, Answers, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import ChatAgent, CommandAgent, ModelEndpoint, ScenarioChoice, Suite, SuiteOrder, read_suite
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import AsJson, BaseUrl, PerturbOption, shelves
@@ -24,7 +24,7 @@ def evaluate(
     run: Annotated[
         Path, typer.Option("--out", help="The run's folder, such as runs/first; one that was begun is gone on with.")
     ],
-    agent: Command = None,
+    agent: AgentCommand = None,
     agent_walls: CommandWalls = False,
     agent_read: CommandReads = None,
     environment: Annotated[

@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from agent_client.trace import Limits
-from evals.runs.command_agent import Answers, Command, CommandReads, CommandWalls, command_agent
+from evals.runs.command_agent import AgentCommand, Answers, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import (
     Agent,
     ChatAgent,
@@ -45,7 +45,7 @@ def play(
     solution: Annotated[Path | None, typer.Option(help="Play the calls and the answer of this file (JSON).")] = None,
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
     me: Annotated[bool, typer.Option("--me", help="Play it yourself, at this terminal.")] = False,
-    command: Command = None,
+    command: AgentCommand = None,
     agent_walls: CommandWalls = False,
     agent_read: CommandReads = None,
     user: Annotated[

@@ -25,8 +25,8 @@ from servers.records import AnswerFormat, Record
 from servers.scenario.answer_shape import task_asking
 from servers.scenario.scenario import Scenario
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
 OUTCOMES: dict[End, Outcome] = {
     "finished": "scored",
@@ -163,7 +163,9 @@ def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str, r
     )
 
 
-async def for_each(items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, at_once: int) -> list[Result]:
+async def for_each(
+    items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]], *, at_once: int
+) -> list[ResultT]:
     """Do some work for each item, for a bounded number of items at a time.
 
     Args:
@@ -173,7 +175,7 @@ async def for_each(items: Iterable[Item], work: Callable[[Item], Awaitable[Resul
     """
     room = asyncio.Semaphore(at_once)
 
-    async def one(item: Item) -> Result:
+    async def one(item: ItemT) -> ResultT:
         async with room:
             return await work(item)
 

@@ -44,7 +44,7 @@ def _from_home(folder: Path) -> Path:
     return folder.expanduser()
 
 
-State = Annotated[
+StateFolder = Annotated[
     Path,
     typer.Option(envvar="FARM_STATE", callback=_from_home, help="The folder of everything that the farm keeps."),
 ]
@@ -75,7 +75,7 @@ def up(
         typer.Option(min=0, max=64, help="Worker processes. 1: everything in this process. 0: those that join alone."),
     ] = 1,
     library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     ledger: Annotated[
         str | None,
         typer.Option(
@@ -212,7 +212,7 @@ def open_(
     just_print: Annotated[
         bool, typer.Option("--print", help="Print the link and open no browser: for a browser of another machine.")
     ] = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -249,7 +249,7 @@ def launch(
     ] = 3600,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instances make.")] = 0,
     perturb: PerturbOption = None,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -322,7 +322,7 @@ def _tell_what_next(console: Terminal, launched: LaunchedLeases, state: Path) ->
 def score(
     instance: Annotated[str, typer.Argument(help="An instance's id.")],
     answer: Annotated[str, typer.Option(help="The agent's last words.")] = "",
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -337,7 +337,7 @@ def score(
 @app.command()
 def close(
     instances: Annotated[list[str], typer.Argument(help="Instances' ids.")],
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -354,7 +354,7 @@ def instances(
     environment: Annotated[str | None, typer.Option(help="Only instances of this environment.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also those whose lease is over.")] = False,
     as_json: AsJson = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -451,7 +451,7 @@ def connect(
     scenario: Annotated[str | None, typer.Option(help="Start from this scenario's setup.")] = None,
     lease: Annotated[bool, typer.Option(help="Lease an instance of the running farm, which can be scored.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Merge it into the client's file.")] = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:

@@ -43,7 +43,7 @@ def _as_integer(value: Any) -> Any:
 
 
 AsInteger = BeforeValidator(_as_integer)
-Item = TypeVar("Item")
+ItemT = TypeVar("ItemT")
 LeaseStatus = Literal["live", "closed", "expired", "lost"]
 ErrorKind = Literal[
     "invalid",
@@ -61,12 +61,12 @@ ErrorKind = Literal[
 EnvironmentId = Annotated[Name, Field(description="An environment's id.", examples=["library_loans"])]
 ScenarioId = Annotated[Name, Field(description="A scenario's id.", examples=["renew_before_due"])]
 Digest = Annotated[str, Field(description="SHA-256 of what it was made from.", examples=["9f2c…"])]
-Count = Annotated[int, Field(ge=1, le=1000), AsInteger]
+InstanceCount = Annotated[int, Field(ge=1, le=1000), AsInteger]
 Ttl = Annotated[
     int, Field(ge=10, le=604_800, description="Seconds without a heartbeat until the lease ends."), AsInteger
 ]
 LaunchKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
-Seed = Annotated[int, Field(ge=0, description="What the ids that the tools make are drawn from.")]
+IdSeed = Annotated[int, Field(ge=0, description="What the ids that the tools make are drawn from.")]
 
 
 class Problem(Record):
@@ -82,10 +82,10 @@ class Error(Record):
     error: Problem
 
 
-class Part(Record, Generic[Item]):
+class Part(Record, Generic[ItemT]):
     """One page of a longer list."""
 
-    items: tuple[Item, ...]
+    items: tuple[ItemT, ...]
     total: int = Field(description="How many there are in all.", examples=[42])
     offset: int = Field(description="How many were left out before the first of these.", examples=[0])
     limit: int = Field(description="How many were asked for at most.", examples=[100])
@@ -173,9 +173,9 @@ class LaunchRequest(Order):
 
     environment: EnvironmentId
     scenario: ScenarioId | None = Field(default=None, description="Without one, there is nothing to score by.")
-    count: Count = Field(default=1, description="How many instances.")
+    count: InstanceCount = Field(default=1, description="How many instances.")
     ttl_seconds: Ttl = 3600
-    seed: Annotated[Seed, Field(le=LARGEST_NUMBER), AsInteger] = 0
+    seed: Annotated[IdSeed, Field(le=LARGEST_NUMBER), AsInteger] = 0
     perturb: PerturbLine = Field(
         default="", description="How the tools differ from the environment's.", examples=["names,faults=0.1"]
     )
@@ -198,7 +198,7 @@ class Lease(Record):
     instance: InstanceId = Field(examples=["a3f09c51e77b2d40"])
     environment: EnvironmentId
     scenario: ScenarioId | None
-    seed: Seed
+    seed: IdSeed
     worker: str = Field(description="The worker that has it.", examples=["local"])
     mcp_url: str | None = Field(
         description="Where an agent connects; null once the lease has ended.",
@@ -236,7 +236,7 @@ class LeasePart(Part[Lease]):
 class ForkRequest(Order):
     """New instances with the state of an existing one."""
 
-    count: Count = Field(default=1, description="How many instances.")
+    count: InstanceCount = Field(default=1, description="How many instances.")
 
 
 class RewindRequest(Order):

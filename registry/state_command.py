@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.text import Text
 
-from registry.commands import DEFAULT_STATE, State, asked, make_sure_of
+from registry.commands import DEFAULT_STATE, StateFolder, asked, make_sure_of
 from registry.messages import Lease, Tables, WorkerCard
 from servers.cli.command_options import AsJson
 from servers.cli.secret_options import Token, TokenFile, token_from
@@ -29,12 +29,12 @@ T = TypeVar("T")
 PART = 1000
 LONGEST = 200
 SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("−", "red")}
-Instance = Annotated[str, typer.Argument(help="An instance's id; `farm instances` lists them.")]
+InstanceArgument = Annotated[str, typer.Argument(help="An instance's id; `farm instances` lists them.")]
 
 
 @app.command()
 def ps(
-    as_json: AsJson = False, state: State = DEFAULT_STATE, token: Token = None, token_file: TokenFile = None
+    as_json: AsJson = False, state: StateFolder = DEFAULT_STATE, token: Token = None, token_file: TokenFile = None
 ) -> None:
     """List the workers of the running farm, and its live instances by environment."""
     from registry.client import every_item
@@ -64,7 +64,7 @@ def ps(
 def drain(
     worker: Annotated[str, typer.Argument(help="A worker's name; `farm ps` lists them.")],
     undo: Annotated[bool, typer.Option("--undo", help="Launch on it again.")] = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -78,12 +78,12 @@ def drain(
 
 @app.command()
 def state(
-    instance: Instance,
+    instance: InstanceArgument,
     table: Annotated[str | None, typer.Argument(help="Print the rows of this table.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="The most rows.")] = 100,
     offset: Annotated[int, typer.Option(min=0, help="The rows to leave out.")] = 0,
     as_json: AsJson = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -107,9 +107,9 @@ def state(
 
 @app.command()
 def diff(
-    instance: Instance,
+    instance: InstanceArgument,
     as_json: AsJson = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -126,10 +126,10 @@ def diff(
 
 @app.command()
 def history(
-    instance: Instance,
+    instance: InstanceArgument,
     full: Annotated[bool, typer.Option("--full", help="Print results in full.")] = False,
     as_json: AsJson = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
@@ -152,11 +152,11 @@ def history(
 
 @app.command()
 def sql(
-    instance: Instance,
+    instance: InstanceArgument,
     query: Annotated[str, typer.Argument(help="One SELECT over `main` (now) and `start`. - reads standard input.")],
     limit: Annotated[int, typer.Option(min=1, max=1000, help="The most rows.")] = 1000,
     as_json: AsJson = False,
-    state: State = DEFAULT_STATE,
+    state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:

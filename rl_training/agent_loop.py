@@ -35,7 +35,7 @@ from rl_training.verl.outputs import branch_output, episode_output, lost_output
 from servers.errors import InfraError
 
 ATTEMPTS = 2
-Forks = Branches | Progress | None
+ForkSettings = Branches | Progress | None
 OnInfraFailure = Literal["raise", "mask"]
 
 
@@ -120,7 +120,7 @@ class FarmAgentLoop(AgentLoopBase):
 
     def _forks(
         self, link: FarmConnection, model: TokenModel, row: Mapping[str, Any], user: Callable[[], Partner | None]
-    ) -> Forks:
+    ) -> ForkSettings:
         if not _trains(row):
             return None
         if self.branching is not None:
@@ -159,7 +159,7 @@ class FarmAgentLoop(AgentLoopBase):
         self,
         done: Attempt,
         model: TokenModel,
-        forks: Forks,
+        forks: ForkSettings,
         row: Mapping[str, Any],
         *,
         attempts: int,

@@ -27,7 +27,7 @@ rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.
 app.add_typer(rl, name="rl")
 out = Terminal()
 
-Kind = Literal["environment", "scenario"]
+SplitKind = Literal["environment", "scenario"]
 FarmUrl = Annotated[str | None, typer.Option("--farm", help="A farm that runs; its token is in FARM_TOKEN.")]
 Libraries = Annotated[
     list[Path] | None, typer.Option("--library", help="A folder of bundles, beside the farm's own; not with --farm.")

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -11,16 +11,13 @@ from servers.cli.command_options import well_formed
 from servers.cli.secret_options import ApiKey
 from servers.text.terminal import Terminal
 from synth.pipeline.folder import SynthesisFolder
-from synth.pipeline.plan import RunPlan
+from synth.pipeline.plan import RunPlan, SeedSize, WriterName
+from synth.processes.job import Engine
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
 app.add_typer(synth, name="synth")
 out = Terminal()
-
-Writer = Literal["endpoint", "batch", "recording"]
-Engine = Literal["asyncio", "ray"]
-Size = Literal["small", "medium", "large"]
 
 
 @synth.command("run")
@@ -36,8 +33,8 @@ def run(
     ] = None,
     n: Annotated[int | None, typer.Option(help="How many environments to make of the tasks.")] = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run's folder; a run that is there goes on.")] = None,
-    size: Annotated[Size | None, typer.Option(help="How many first rows.")] = None,
-    writer: Annotated[Writer | None, typer.Option(help="Who writes.")] = None,
+    size: Annotated[SeedSize | None, typer.Option(help="How many first rows.")] = None,
+    writer: Annotated[WriterName | None, typer.Option(help="Who writes.")] = None,
     base_url: Annotated[
         str | None, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="The endpoint.")
     ] = None,

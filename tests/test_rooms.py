@@ -1,7 +1,10 @@
 """The rooms of the product: their sizes, their words, no two that import each other, one meaning for a name."""
 
 import ast
+import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,9 @@ REVISIONS = ROOT / "registry" / "migrations" / "versions"
 BUNDLES = {ROOT / "servers" / "library", ROOT / "servers" / "authoring" / "template"}
 EXPORTED = ROOT / "synth" / "interop" / "exports" / "exported"
 """Texts that stand in for the toolkit where what is exported runs: they must bear its names."""
+AS_A_CLASS = re.compile(r"[A-Z]+[a-z]\w*$")
+OF_DB_API = {"Error", "Row"}
+"""Aliases in `servers/imported/awm/sqlite3.py`: imported code asks for the names of the standard module."""
 FILES = [
     path
     for part in PARTS
@@ -30,6 +36,7 @@ def named(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -102,15 +109,34 @@ def circle(graph: Graph) -> list[str]:
         left = kept
 
 
-def test_a_class_name_stands_for_one_thing() -> None:
-    names = Counter(
-        node.name
-        for path in FILES
-        if path.parent != EXPORTED
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.ClassDef)
-    )
+def test_a_name_of_a_class_or_a_type_stands_for_one_thing() -> None:
+    """Type variables stand for nothing yet. So they may have each other's names, but no class's."""
+    names = Counter(name for path in FILES if path.parent != EXPORTED for name in classes_and_aliases(tree(path)))
     assert {name: count for name, count in names.items() if count > 1} == {}
+    variables = {name for path in FILES for name, value in capitalised(tree(path)) if is_variable(value)}
+    assert sorted(variables & names.keys()) == []
+
+
+def classes_and_aliases(module: ast.Module) -> Iterator[str]:
+    yield from (node.name for node in ast.walk(module) if isinstance(node, ast.ClassDef))
+    for name, value in capitalised(module):
+        if not is_variable(value) and name not in OF_DB_API:
+            yield name
+
+
+def capitalised(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """The assignments of a module to names that are written as a class's."""
+    for node in module.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and AS_A_CLASS.match(target.id) and (value := getattr(node, "value", None)):
+                yield target.id, value
+
+
+def is_variable(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"
 
 
 def test_nothing_of_ours_is_imported_under_another_name() -> None:

@@ -12,7 +12,7 @@ from servers.records import AnswerFormat
 FOLDERS_OF_TOKENS = (Path("~/.envfarm").expanduser(), Path(tempfile.gettempdir()))
 """Where farms keep their control tokens: the usual state folder, and temporary farms. No agent may read them."""
 
-Command = Annotated[
+AgentCommand = Annotated[
     str | None,
     typer.Option(
         "--agent",

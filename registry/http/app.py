@@ -11,7 +11,7 @@ from starlette.types import Lifespan, Scope
 
 from registry.http import environment_routes, instance_routes, metrics
 from registry.http.auth import Doorkeeper
-from registry.http.dependencies import Known, Watching, WorkerInPath
+from registry.http.dependencies import FarmRegistry, Watching, WorkerInPath
 from registry.http.docs_page import DOCS, docs_page
 from registry.http.errors import documented, name_errors
 from registry.http.openapi import Published
@@ -108,13 +108,13 @@ def _only_reads(scope: Scope) -> bool:
 
 
 @locked_routes.get("/workers", summary="List the workers", responses=documented(401, 503))
-async def workers(registry: Known) -> Workers:
+async def workers(registry: FarmRegistry) -> Workers:
     """The URL of each worker, its number of instances, and when it last answered."""
     return Workers(items=tuple(await registry.workers()))
 
 
 @locked_routes.post("/workers/{worker}/drain", summary="Drain a worker", status_code=204, responses=SENT)
-async def drain(registry: Known, worker: WorkerInPath, order: DrainRequest) -> None:
+async def drain(registry: FarmRegistry, worker: WorkerInPath, order: DrainRequest) -> None:
     """Launch nothing more on a worker. One that has joined ends when its last lease has ended.
 
     With `drains` false, it gets instances again. A worker that is lost is forgotten.
@@ -123,7 +123,7 @@ async def drain(registry: Known, worker: WorkerInPath, order: DrainRequest) -> N
 
 
 @open_routes.get("/health", summary="How the farm is")
-async def health(registry: Known, reaper: Watching) -> Health:
+async def health(registry: FarmRegistry, reaper: Watching) -> Health:
     """Needs no token. `degraded`: leases cannot be maintained, or a worker does not answer."""
     return health_of(registry, reaper)
 

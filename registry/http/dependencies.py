@@ -48,9 +48,9 @@ async def _page(
     return Page(offset=offset, limit=limit)
 
 
-Known = Annotated[Registry, Depends(_registry)]
+FarmRegistry = Annotated[Registry, Depends(_registry)]
 Watching = Annotated[Reaper, Depends(_reaper)]
-Wanted = Annotated[Page, Depends(_page)]
+WantedPage = Annotated[Page, Depends(_page)]
 Search = Annotated[str, Query(max_length=200, description="A text that must be in it, in any case.", examples=["loan"])]
 InstanceInPath = Annotated[InstanceId, Path(description="An instance's id.", examples=["a3f09c51e77b2d40"])]
 WorkerInPath = Annotated[WorkerName, Path(description="A worker's name.", examples=["worker-1"])]

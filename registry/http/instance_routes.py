@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from registry.http.dependencies import After, InstanceInPath, Known, Limit, Wanted
+from registry.http.dependencies import After, FarmRegistry, InstanceInPath, Limit, WantedPage
 from registry.http.errors import documented
 from registry.messages import (
     Diff,
@@ -62,46 +62,46 @@ routes = APIRouter(prefix="/v1/instances", tags=["instances"])
 
 
 @routes.post("", summary="Launch instances", status_code=201, responses=SENT)
-async def launch(registry: Known, order: LaunchRequest) -> Launched:
+async def launch(registry: FarmRegistry, order: LaunchRequest) -> Launched:
     """Launch up to 1,000 instances, all or none. Each has its own URL and token."""
     return Launched(items=tuple(await registry.launch(order)))
 
 
 @routes.get("", summary="List leases", responses=documented(401, 422, 503))
 async def list_leases(
-    registry: Known, page: Wanted, status: OfStatus = None, environment: OfEnvironment = None
+    registry: FarmRegistry, page: WantedPage, status: OfStatus = None, environment: OfEnvironment = None
 ) -> LeasePart:
     """The leases, newest first, without their tokens."""
     return await registry.leases(page, status=status, environment=environment)
 
 
 @routes.get("/{instance}", summary="Show a lease", responses=documented(401, 404, 422, 503))
-async def show_lease(registry: Known, instance: InstanceInPath) -> Lease:
+async def show_lease(registry: FarmRegistry, instance: InstanceInPath) -> Lease:
     """One lease, with its token while it is live. A lease that has ended is still shown."""
     return await registry.find(instance)
 
 
 @routes.post("/{instance}/heartbeat", summary="Prolong a lease", responses=ASKED)
-async def heartbeat(registry: Known, instance: InstanceInPath) -> Lease:
+async def heartbeat(registry: FarmRegistry, instance: InstanceInPath) -> Lease:
     """Start its `ttl_seconds` again. This revives an expired lease while its state is kept."""
     return await registry.heartbeat(instance)
 
 
 @routes.post("/{instance}/reset", summary="Put an instance back to its start", status_code=204, responses=ASKED)
-async def reset(registry: Known, instance: InstanceInPath) -> None:
+async def reset(registry: FarmRegistry, instance: InstanceInPath) -> None:
     """Restore rows and history to those after the launch. URL, token and lease stay."""
     door = await registry.door(instance)
     await door.ask(RESET, InstanceOrder(instance=instance))
 
 
 @routes.delete("/{instance}", summary="Close an instance", status_code=204, responses=ASKED)
-async def close(registry: Known, instance: InstanceInPath) -> None:
+async def close(registry: FarmRegistry, instance: InstanceInPath) -> None:
     """End the lease and delete the state, also one that is kept after expiry. A second call is a conflict."""
     await registry.close(instance)
 
 
 @routes.get("/{instance}/state", tags=["state"], summary="List the tables", responses=ASKED)
-async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
+async def list_tables(registry: FarmRegistry, instance: InstanceInPath) -> Tables:
     """The tables of the current state, without their rows."""
     door = await registry.reading_door(instance)
     tables = await door.ask(TABLES, InstanceOrder(instance=instance))
@@ -111,7 +111,9 @@ async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
 @routes.get(
     "/{instance}/state/{table}", tags=["state"], summary="Read a table", response_model=TablePart, responses=ASKED
 )
-async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> Response:
+async def read_table(
+    registry: FarmRegistry, instance: InstanceInPath, table: TableInPath, page: WantedPage
+) -> Response:
     """Rows of one table, ordered by key."""
     door = await registry.reading_door(instance)
     found = await door.ask(TABLE, TableOrder(instance=instance, name=table, page=page))
@@ -130,7 +132,7 @@ async def read_table(registry: Known, instance: InstanceInPath, table: TableInPa
 @routes.get(
     "/{instance}/diff", tags=["state"], summary="Show what differs from the start", response_model=Diff, responses=ASKED
 )
-async def diff(registry: Known, instance: InstanceInPath) -> Response:
+async def diff(registry: FarmRegistry, instance: InstanceInPath) -> Response:
     """Every row that differs from the start, with its changed columns before and after.
 
     The history has the diff of each call.
@@ -143,7 +145,7 @@ async def diff(registry: Known, instance: InstanceInPath) -> Response:
 @routes.get(
     "/{instance}/history", tags=["state"], summary="List the calls", response_model=HistoryPart, responses=ASKED
 )
-async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
+async def history(registry: FarmRegistry, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
     """The agent's calls: arguments, result, changed rows, duration."""
     door = await registry.reading_door(instance)
     calls = await door.ask(HISTORY, HistoryOrder(instance=instance, after=offset, limit=limit))
@@ -153,7 +155,7 @@ async def history(registry: Known, instance: InstanceInPath, offset: After = 0, 
 
 
 @routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=QueryRows, responses=SENT)
-async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Response:
+async def query(registry: FarmRegistry, instance: InstanceInPath, order: QueryRequest) -> Response:
     """Run one SELECT over `main` (now) and `start`, on a copy, for at most one second."""
     door = await registry.reading_door(instance)
     return await _told(await door.ask(QUERY, QueryOrder(instance=instance, sql=order.sql, limit=order.limit)))
@@ -166,34 +168,34 @@ async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) 
     response_class=Response,
     responses={**ASKED, **IMAGE},
 )
-async def snapshot(registry: Known, instance: InstanceInPath) -> Response:
+async def snapshot(registry: FarmRegistry, instance: InstanceInPath) -> Response:
     """The current rows as a SQLite file."""
     door = await registry.reading_door(instance)
     return ImageResponse(await door.ask(SNAPSHOT, InstanceOrder(instance=instance)), media_type=SQLITE)
 
 
 @routes.post("/{instance}/rewind", tags=["state"], summary="Go back to a call", status_code=204, responses=SENT)
-async def rewind(registry: Known, instance: InstanceInPath, order: RewindRequest) -> None:
+async def rewind(registry: FarmRegistry, instance: InstanceInPath, order: RewindRequest) -> None:
     """Undo every later call, in the rows and in the history."""
     door = await registry.door(instance)
     await door.ask(REWIND, RewindOrder(instance=instance, call=order.call))
 
 
 @routes.post("/{instance}/turn", tags=["state"], summary="Mark a turn", responses=ASKED)
-async def mark_turn(registry: Known, instance: InstanceInPath) -> MarkedTurn:
+async def mark_turn(registry: FarmRegistry, instance: InstanceInPath) -> MarkedTurn:
     """The user begins a turn. Only an instance of a benchmark has turns: its judge and its list of tools need them."""
     door = await registry.door(instance)
     return MarkedTurn(turn=await door.ask(MARK_TURN, InstanceOrder(instance=instance)))
 
 
 @routes.post("/{instance}/fork", tags=["state"], summary="Fork an instance", status_code=201, responses=SENT)
-async def fork(registry: Known, instance: InstanceInPath, order: ForkRequest) -> Launched:
+async def fork(registry: FarmRegistry, instance: InstanceInPath, order: ForkRequest) -> Launched:
     """New instances with the same state, history and remaining lease time."""
     return Launched(items=tuple(await registry.fork(instance, order.count)))
 
 
 @routes.post("/{instance}/score", tags=["score"], summary="Judge an instance", responses=SENT)
-async def score(registry: Known, instance: InstanceInPath, order: ScoreRequest) -> Score:
+async def score(registry: FarmRegistry, instance: InstanceInPath, order: ScoreRequest) -> Score:
     """Judge the current state by the scenario's checkpoints. Changes nothing, and can be repeated.
 
     With `close`, the instance is closed too. `infra_error` means that the farm could not judge: then there is no

@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from registry.http.dependencies import Known
+from registry.http.dependencies import FarmRegistry
 from registry.leases import Registry
 from registry.ledger.database import LedgerError
 from registry.workers.fleet import FleetMember
@@ -37,7 +37,7 @@ class Gathered(Collector):
 
 
 @routes.get("/metrics", include_in_schema=False)
-async def metrics(registry: Known) -> Response:
+async def metrics(registry: FarmRegistry) -> Response:
     """The metrics of the registry, and of each worker that answers, with the label `worker`."""
     seats = list(registry.fleet.seats.values())
     told, leases = await asyncio.gather(asyncio.gather(*map(_told, seats)), _leases(registry))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from registry.client import FarmClient
-from rl_training.data.rows import Row, rows, scenarios_of
+from rl_training.data.rows import DatasetRow, rows, scenarios_of
 from rl_training.data.selection import ScenarioSelection, split
 from rl_training.errors import RowError, TrainingError
 from servers.records import AnswerFormat
@@ -45,8 +45,8 @@ class Measure(NamedTuple):
 class Collected(NamedTuple):
     """Rows before packing, and the number of scenarios that were not selected."""
 
-    train: list[Row]
-    validation: list[Row]
+    train: list[DatasetRow]
+    validation: list[DatasetRow]
     left_out: int
 
 
@@ -75,7 +75,7 @@ def write_data(folder: Path, data: Collected, measure: Measure) -> Prepared:
     return Prepared(train, validation, data.left_out)
 
 
-def packed_into(out: Path, made: Sequence[Row], measure: Measure) -> Packed:
+def packed_into(out: Path, made: Sequence[DatasetRow], measure: Measure) -> Packed:
     """Pack rows in a process of its own: its libraries are large, and not installed everywhere."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "rows.jsonl"

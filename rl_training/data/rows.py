@@ -20,7 +20,7 @@ from servers.validation import problems
 
 PAGE = 500
 AGENT = "farm"
-Row = dict[str, Any]
+DatasetRow = dict[str, Any]
 
 
 class AgentView(NamedTuple):
@@ -62,11 +62,11 @@ async def rows(
     split: str,
     instructions: bool = True,
     answers: AnswerFormat = "text",
-) -> list[Row]:
+) -> list[DatasetRow]:
     """Rows for some scenarios. Instructions and tools come from one instance for each environment and clock."""
     environments = {one: await farm.environment(one) for one in {detail.environment for detail in details}}
     shown: dict[tuple[str, str], AgentView] = {}
-    made: list[Row] = []
+    made: list[DatasetRow] = []
     for number, detail in enumerate(details):
         clock = _clock(detail, environments)
         if (detail.environment, clock) not in shown:
@@ -93,7 +93,7 @@ def _prompt(instructions: str, task: str) -> list[dict[str, str]]:
     return [*system, {"role": "user", "content": task}]
 
 
-def _row(number: int, detail: ScenarioDetail, split: str, environment_digest: str) -> Row:
+def _row(number: int, detail: ScenarioDetail, split: str, environment_digest: str) -> DatasetRow:
     scenario = detail.scenario
     return {
         "data_source": detail.environment,

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from jinja2 import TemplateError
 
 ChatMessage = dict[str, Any]
-Kind = tuple[tuple[str, str], ...]
+MessageKinds = tuple[tuple[str, str], ...]
 """The role of each message, and its tool's name."""
 
 MOST_PROMPTS = 64
@@ -56,22 +56,22 @@ class Builder(Protocol):
     ) -> tuple[list[int], list[float] | None]: ...
 
 
-Value = TypeVar("Value")
+ValueT = TypeVar("ValueT")
 
 
-class Remembered(Generic[Value]):
+class Remembered(Generic[ValueT]):
     """A cache of the most recently used values."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: dict[str, Value] = {}
+        self._values: dict[str, ValueT] = {}
 
-    def find(self, key: str) -> Value | None:
+    def find(self, key: str) -> ValueT | None:
         if key in self._values:
             self._values[key] = self._values.pop(key)
         return self._values.get(key)
 
-    def keep(self, key: str, value: Value) -> Value:
+    def keep(self, key: str, value: ValueT) -> ValueT:
         self._values[key] = value
         if len(self._values) > self._most:
             del self._values[next(iter(self._values))]
@@ -85,7 +85,7 @@ class Rendering:
         self._builder = builder
         self._tools = tools or None
         self._prompts: Remembered[asyncio.Future[list[int]]] = Remembered(MOST_PROMPTS)
-        self._needs_tools: dict[Kind, bool] = {}
+        self._needs_tools: dict[MessageKinds, bool] = {}
 
     async def prompt(self, messages: list[ChatMessage]) -> list[int]:
         """The tokens of the prompt."""

@@ -14,10 +14,10 @@ from servers.errors import RequestError
 TAKEN = ("reset", "get_reward")
 """Names that TRL uses itself. Every other function of an environment is a tool to it."""
 TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "null": None}
-Tool = Callable[..., str]
+ToolMethod = Callable[..., str]
 
 
-def as_function(tool: ToolSpec, call: Callable[[Any, dict[str, Any]], str]) -> Tool:
+def as_function(tool: ToolSpec, call: Callable[[Any, dict[str, Any]], str]) -> ToolMethod:
     """A method of an environment with the name, the arguments and the description of a tool.
 
     Raises:

@@ -17,7 +17,7 @@ from rl_training.episode.tokens import MARK
 
 BRANCHES = "farm_branches"
 PROGRESS = "farm_progress"
-Rows = list[list["SaidTurn"]]
+TurnRows = list[list["SaidTurn"]]
 
 
 class SaidTurn(NamedTuple):
@@ -113,7 +113,7 @@ def _returns(turns: list[SaidTurn], gamma: float, lam: float) -> list[float]:
     return made[::-1]
 
 
-def said_turns(rewards: torch.Tensor, mask: torch.Tensor) -> Rows:
+def said_turns(rewards: torch.Tensor, mask: torch.Tensor) -> TurnRows:
     """The turns of each row."""
     return [
         _row(row_rewards, row_mask)

@@ -40,7 +40,7 @@ class Day:
         )
 
 
-Value = Decimal | Day | int
+MentionValue = Decimal | Day | int
 """A number or amount; a date; minutes: of a duration, or since midnight."""
 
 
@@ -49,7 +49,7 @@ class Mention:
     """One value in a text. It may be read in several ways: `06/04` is a day in April or in June."""
 
     type: MentionType
-    values: frozenset[Value]
+    values: frozenset[MentionValue]
     start: int
     end: int
     unit: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from servers.errors import FarmError
 from servers.guest.sqlite.image import Image
 from servers.sandbox.guest_pool import Guests
-from servers.sandbox.source_inspection import Gate, SourceText, inspected
+from servers.sandbox.source_inspection import GateName, SourceText, inspected
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
@@ -18,7 +18,7 @@ async def text_findings(
     scenarios: Sequence[Scenario], guests: Guests, *, is_imported: bool
 ) -> list[tuple[Scenario, Checkpoint, str]]:
     """The checkpoints whose text is not Python or contains something forbidden, with each reason."""
-    gate: Gate = "imported" if is_imported else "checkpoint"
+    gate: GateName = "imported" if is_imported else "checkpoint"
     return [
         (scenario, one, problem)
         for scenario in scenarios

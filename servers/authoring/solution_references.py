@@ -11,12 +11,11 @@ from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.scenario.scenario import Scenario
 from servers.text.json_leaves import leaves
-from servers.text.json_values import as_object
+from servers.text.json_values import JsonSchema, as_object
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 TYPES = {"properties": "object", "items": "array"}
-Schema = dict[str, Any]
 
 
 def reference_findings(scenario: Scenario, environment: Environment) -> Iterator[str]:
@@ -50,7 +49,7 @@ def _findings(text: str, earlier: list[Tool | None]) -> Iterator[str]:
                 yield f"{found[0]}: call {number} is {tool.name}, {why}"
 
 
-def dead_end(schema: Schema, steps: list[re.Match[str]]) -> str | None:
+def dead_end(schema: JsonSchema, steps: list[re.Match[str]]) -> str | None:
     """The step at which a path leaves what a schema allows. None if it may lead somewhere."""
     schemas, walked = [schema], ""
     for step in steps:
@@ -63,7 +62,7 @@ def dead_end(schema: Schema, steps: list[re.Match[str]]) -> str | None:
     return None
 
 
-def _branches(schemas: list[Schema]) -> Iterator[Schema]:
+def _branches(schemas: list[JsonSchema]) -> Iterator[JsonSchema]:
     """Schemas, and the schemas that they combine."""
     for schema in schemas:
         yield schema
@@ -71,7 +70,7 @@ def _branches(schemas: list[Schema]) -> Iterator[Schema]:
             yield from _branches(schema.get(keyword, []))
 
 
-def _below(schema: Schema, step: re.Match[str]) -> Iterator[Schema]:
+def _below(schema: JsonSchema, step: re.Match[str]) -> Iterator[JsonSchema]:
     """The schemas one step below. `{}` if anything is allowed there."""
     combined = any(keyword in schema for keyword in ("anyOf", "oneOf", "allOf"))
     kind = "object" if step[1] is not None else "array"
@@ -89,5 +88,5 @@ def _below(schema: Schema, step: re.Match[str]) -> Iterator[Schema]:
         yield _schema(schema.get("additionalProperties", {}))
 
 
-def _schema(found: Any) -> Schema:
+def _schema(found: Any) -> JsonSchema:
     return as_object(found)

@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema_rs
 
 from servers.bundle.tool_schema import CHOICES, most_checks_of, validator
-from servers.bundle.whole_numbers import Path, Schema, inexact, kinds_of, with_integers
+from servers.bundle.whole_numbers import ValuePath, inexact, kinds_of, with_integers
 from servers.limits.json_size import values_in
-from servers.text.json_values import as_object, is_list, is_object
+from servers.text.json_values import JsonSchema, as_object, is_list, is_object
 
 MOST_EXPLAINED = 4096
 """Bytes of arguments up to which every fault is listed.
@@ -73,7 +73,7 @@ OF_A_KIND = ("type", "enum", "const")
 class ArgumentCheck:
     """A tool's schema, as a check of arguments."""
 
-    schema: Schema
+    schema: JsonSchema
     validator: jsonschema_rs.Validator
 
     def is_right(self, arguments: dict[str, Any], text: str) -> bool:
@@ -183,7 +183,7 @@ class ArgumentCheck:
             case _:
                 yield _problem(place, self._expected(schema), error.instance)
 
-    def _schema_of(self, error: jsonschema_rs.ValidationError) -> Schema:
+    def _schema_of(self, error: jsonschema_rs.ValidationError) -> JsonSchema:
         return as_object(self._at(error.schema_path[:-1]))
 
     def _expected(self, schema: Any, depth: int = 0) -> str:
@@ -206,7 +206,7 @@ class ArgumentCheck:
 class ArgumentChecks(dict[str, ArgumentCheck]):
     """The checks of tools by name. Each is made when it is first asked for, as those of hundreds take long together."""
 
-    def __init__(self, schemas: dict[str, Schema]) -> None:
+    def __init__(self, schemas: dict[str, JsonSchema]) -> None:
         super().__init__()
         self.schemas = schemas
 
@@ -216,7 +216,7 @@ class ArgumentChecks(dict[str, ArgumentCheck]):
         return made
 
 
-def _no_such(place: Path, schema: Schema) -> str:
+def _no_such(place: ValuePath, schema: JsonSchema) -> str:
     """The message about an unknown argument, or an unknown field of one."""
     names = _shortened(", ".join(schema.get("properties", {})), LONGEST_QUOTE) or "none"
     what = "field" if len(place) > 1 else "argument"
@@ -232,16 +232,16 @@ def _different(lines: Iterator[str]) -> Iterator[str]:
             yield line
 
 
-def _is_meant(errors: list[jsonschema_rs.ValidationError], place: Path) -> bool:
+def _is_meant(errors: list[jsonschema_rs.ValidationError], place: ValuePath) -> bool:
     """True if a value has the type of an alternative, and only a part of it is wrong."""
     return not any(tuple(error.instance_path) == place and error.kind.name in OF_A_KIND for error in errors)
 
 
-def _problem(place: Path, expected: str, value: Any) -> str:
+def _problem(place: ValuePath, expected: str, value: Any) -> str:
     return f"argument {_named(place)}: expected {expected}, got {_as_text(value)}"
 
 
-def _named(place: Path) -> str:
+def _named(place: ValuePath) -> str:
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     return _shortened(text.removeprefix("."), LONGEST_VALUE)
 

@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from servers.bundle.tool_schema import CHOICES
-from servers.text.json_values import is_list, is_object
+from servers.text.json_values import JsonSchema, is_list, is_object
 
 MOST_EXACT = 2**53 - 1
 """The largest whole number with a point or an exponent that is exact. Beyond it two texts can mean the same number."""
 MOST_CHECKS_CONVERTED = 20_000
 """The most alternatives of a schema that are looked at for the numbers of one call: 2 µs each."""
-Schema: TypeAlias = dict[str, Any]
-Path: TypeAlias = tuple[str | int, ...]
+ValuePath: TypeAlias = tuple[str | int, ...]
 
 
 class TooManyChecks(Exception):
@@ -34,7 +33,7 @@ def has_float(value: dict[str, Any] | list[Any]) -> bool:
     return False
 
 
-def with_integers(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def with_integers(arguments: dict[str, Any], schema: JsonSchema) -> dict[str, Any]:
     """The same arguments with whole numbers as integers, if the schema takes integers and no other numbers.
 
     A number that is too large to be exact stays.
@@ -47,13 +46,13 @@ def with_integers(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return cast("dict[str, Any]", _converted(arguments, _ValuePlace([schema], _CheckBudget())))
 
 
-def inexact(arguments: dict[str, Any], schema: Schema) -> Iterator[tuple[Path, float]]:
+def inexact(arguments: dict[str, Any], schema: JsonSchema) -> Iterator[tuple[ValuePath, float]]:
     """The numbers in place of integers that are too large to be exact. Raises TooManyChecks likewise."""
     if has_float(arguments):
         yield from _inexact(arguments, _ValuePlace([schema], _CheckBudget()), ())
 
 
-def kinds_of(schema: Schema) -> list[str]:
+def kinds_of(schema: JsonSchema) -> list[str]:
     """The types that a schema names."""
     kind = schema.get("type", [])
     return [kind] if isinstance(kind, str) else list(kind)
@@ -95,7 +94,7 @@ class _ValuePlace:
     def wants_integer(self, value: float) -> bool:
         return ("integer" in self._kinds and "number" not in self._kinds) or value in self._choices
 
-    def _with_alternatives(self, schemas: Iterable[Schema]) -> Iterator[Schema]:
+    def _with_alternatives(self, schemas: Iterable[JsonSchema]) -> Iterator[JsonSchema]:
         for schema in schemas:
             self._budget.take(1 + len(schema.get("enum", ())) + len(schema.get("properties", ())))
             yield schema
@@ -103,7 +102,7 @@ class _ValuePlace:
             yield from self._with_alternatives(part for part in parts if is_object(part))
 
 
-def _field_of(schema: Schema, name: str) -> object:
+def _field_of(schema: JsonSchema, name: str) -> object:
     named = schema.get("properties", {})
     return named[name] if name in named else schema.get("additionalProperties")
 
@@ -118,7 +117,7 @@ def _converted(value: Any, place: _ValuePlace) -> Any:
     return value
 
 
-def _inexact(value: Any, place: _ValuePlace, path: Path) -> Iterator[tuple[Path, float]]:
+def _inexact(value: Any, place: _ValuePlace, path: ValuePath) -> Iterator[tuple[ValuePath, float]]:
     if isinstance(value, float):
         if value.is_integer() and not _is_exact(value) and place.wants_integer(value):
             yield path, value

@@ -29,7 +29,7 @@ from servers.gate.allowed_names import (
 from servers.gate.bound_names import Comprehension, bound, targets
 from servers.gate.parser import NOT_PYTHON, parsed
 
-Function = ast.FunctionDef | ast.Lambda
+FunctionNode = ast.FunctionDef | ast.Lambda
 FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Tuple)
 ALL_BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__"))
 NO_DECORATOR = frozenset[str]()
@@ -299,7 +299,7 @@ class _Gate(ast.NodeVisitor):
         if getattr(node, "type_params", None):
             self._find(node, f"{node.name}[…]: write the types themselves")
 
-    def _function(self, node: Function, body: list[ast.stmt] | list[ast.expr]) -> None:
+    def _function(self, node: FunctionNode, body: list[ast.stmt] | list[ast.expr]) -> None:
         given = node.args
         for default in (*given.defaults, *given.kw_defaults):
             if default is not None:

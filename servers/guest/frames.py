@@ -23,6 +23,10 @@ WRITER = JsonWriter(separators=(",", ":"))
 DECODER = json.JSONDecoder()
 
 
+GuestReply = tuple[dict[str, Any], list[bytes]]
+"""The answer of a guest: a head, and parts."""
+
+
 class FrameError(Exception):
     """The peer violates the protocol."""
 

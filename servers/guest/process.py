@@ -38,7 +38,7 @@ from servers.guest import (
     tool_signatures,
 )
 from servers.guest.error_text import fault_text, named
-from servers.guest.frames import DECODER, packed, receive
+from servers.guest.frames import DECODER, GuestReply, packed, receive
 from servers.guest.python_checkpoint import LONGEST_ERROR, CheckedRun, compiled, is_short, told
 from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
@@ -46,8 +46,7 @@ from servers.guest.sqlite.row_files import RowFile
 from servers.guest.tool_module import ToolModule
 from servers.imported.benchmarks import package
 
-Parts = list[bytes]
-Reply = tuple[dict[str, Any], Parts]
+ReplyParts = list[bytes]
 
 
 class GuestServer:
@@ -58,7 +57,7 @@ class GuestServer:
         self.taken: set[int] = set()
         self.rows = InstanceRows()
         self.verifier = changeset_verifier.Verifier()
-        self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
+        self._requests: dict[str, Callable[[dict[str, Any], ReplyParts], GuestReply]] = {
             "load": self.load,
             "image": self.image,
             "hydrate": self.hydrate,
@@ -75,10 +74,10 @@ class GuestServer:
             "judge_each": self.judge_each,
         }
 
-    def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def answer(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         return self._requests[head["do"]](head, parts)
 
-    def load(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def load(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         try:
             if head.get("covering"):
                 noting = branch_coverage.noting(parts[0].decode())
@@ -89,38 +88,38 @@ class GuestServer:
             return {"error": fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []
 
-    def image(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def image(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         self.rows.keep_image(head["digest"], parts[0])
         return {}, []
 
-    def hydrate(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def hydrate(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         if head["image"] not in self.rows.images:
             return {"need": "image"}, []
         self.rows.hydrate(head["instance"], head["revision"], head["image"], parts[0], room=head["room"])
         return {}, []
 
-    def stand(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def stand(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         image = self.rows.images.get(head["image"])
         if image is None:
             return {"need": "image"}, []
         self.verifier.stand(head["instance"], head["revision"], image, parts[0])
         return {}, []
 
-    def verify(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def verify(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         rows = self.verifier.find(head["instance"], head["revision"])
         if rows is None:
             return {"need": "instance"}, []
         wrong, kept = self.verifier.verify(head["instance"], rows, parts[0], head["next_revision"], now=head["now"])
         return {"wrong": wrong}, [kept]
 
-    def tell_rows(self, head: dict[str, Any], _parts: Parts) -> Reply:
+    def tell_rows(self, head: dict[str, Any], _parts: ReplyParts) -> GuestReply:
         rows = self.verifier.find(head["instance"], head["revision"])
         if rows is None:
             return {"need": "instance"}, []
         image = rows.image()[:]
         return {}, [changeset_verifier.canonical(image) if head["canonical"] else image]
 
-    def call(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def call(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         tools = self.tools
         if tools is None:
             raise LookupError("no tools have been loaded")
@@ -129,10 +128,10 @@ class GuestServer:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
 
-    def tell_taken(self, _head: dict[str, Any], _parts: Parts) -> Reply:
+    def tell_taken(self, _head: dict[str, Any], _parts: ReplyParts) -> GuestReply:
         return {"taken": sorted(self.taken)}, []
 
-    def build(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def build(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         if "image" in head:
             base = self.rows.images.get(head["image"])
             if base is None:
@@ -144,7 +143,7 @@ class GuestServer:
             image, findings = start_image.build(schema, seed, setup, head["now"], files)
         return {"findings": findings}, [image]
 
-    def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
+    def describe(self, _head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         source = parts[0].decode()
         try:
             functions = ToolModule(ast.parse(source)).functions
@@ -153,13 +152,13 @@ class GuestServer:
             return {"tools": [], "findings": [fault_text(error)]}, []
         return {"tools": tools, "findings": findings}, []
 
-    def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def inspect(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
-    def compile(self, _head: dict[str, Any], parts: Parts) -> Reply:
+    def compile(self, _head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         return {}, [compiled(parts[0])]
 
-    def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def judge(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         source, start, final, calls, *code = parts
         try:
             package.take(*code)
@@ -168,7 +167,7 @@ class GuestServer:
             return {"error": named(error)[:LONGEST_ERROR], "short": is_short(error)}, []
         return told(source.decode(), run), []
 
-    def judge_each(self, head: dict[str, Any], parts: Parts) -> Reply:
+    def judge_each(self, head: dict[str, Any], parts: ReplyParts) -> GuestReply:
         sources, start, final, calls = parts
         run = CheckedRun.of(start, final, calls, now=head["now"], answer=head["answer"])
         return {"told": [told(source, run) for source in json.loads(sources)]}, []

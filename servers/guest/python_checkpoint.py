@@ -16,7 +16,7 @@ from servers.guest.sqlite.shared_pages import opened
 from servers.imported.benchmarks.package import code_of
 from servers.toolkit import Database
 
-Check = Callable[..., Any]
+CheckFunction = Callable[..., Any]
 LONGEST_SEEN = 500
 LONGEST_ERROR = 500
 
@@ -87,7 +87,7 @@ def compiled(image: bytes) -> bytes:
     return code_of(_readable(image, clock.BEGINNING))
 
 
-def _loaded(source: str) -> Check:
+def _loaded(source: str) -> CheckFunction:
     module: dict[str, Any] = {"__name__": "checkpoint"}
     try:
         exec(compile(source, "checkpoint", "exec"), module)  # noqa: S102 - this process exists to run it

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-Tool = Callable[..., Any]
+ToolFunction = Callable[..., Any]
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*IMPORTS, *FUNCTIONS, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -27,7 +27,7 @@ class ToolModule:
         """Run the module once. Raises its error."""
         whole: dict[str, Any] = {"__name__": "tools", **(beside or {})}
         exec(compile(tree, "tools.py", "exec"), whole)  # noqa: S102 - this process exists to run it
-        self.functions: dict[str, Tool] = {
+        self.functions: dict[str, ToolFunction] = {
             name: value
             for name, value in whole.items()
             if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == "tools"
@@ -39,7 +39,7 @@ class ToolModule:
         self._codes: dict[str, CodeType] = {}
 
     @contextmanager
-    def fresh(self, name: str) -> Generator[Tool]:
+    def fresh(self, name: str) -> Generator[ToolFunction]:
         """A tool in a new namespace, which is cleared afterwards."""
         code = self._codes.get(name)
         if code is None:

@@ -9,8 +9,8 @@ from servers.imported.marks import (
     MAPPINGS,
     MARK,
     Classes,
+    MarkPath,
     NotKept,
-    Path,
     default_of,
     is_dict,
     is_list,
@@ -27,7 +27,7 @@ class Finder:
         self._classes = classes
         self._made: dict[str, Any] = {}
 
-    def find(self, kept: Any, path: Path) -> Any:
+    def find(self, kept: Any, path: MarkPath) -> Any:
         """One value.
 
         Raises:
@@ -52,12 +52,12 @@ class Finder:
             return self.find(key["value"], ("a key",))
         return key
 
-    def remember(self, made: Any, path: Path) -> Any:
+    def remember(self, made: Any, path: MarkPath) -> Any:
         """Say what stands somewhere, for those who share it."""
         self._made[text_of(path)] = made
         return made
 
-    def _fitting(self, kept: dict[str, Any], path: Path) -> Any:
+    def _fitting(self, kept: dict[str, Any], path: MarkPath) -> Any:
         try:
             return self._marked(kept, path)
         except NotKept:
@@ -65,7 +65,7 @@ class Finder:
         except (LookupError, ValueError, TypeError, ArithmeticError, AttributeError) as error:
             raise NotKept(f"{shown(path)}: the marker {kept[MARK]!r} does not fit: {error}") from None
 
-    def _marked(self, kept: dict[str, Any], path: Path) -> Any:
+    def _marked(self, kept: dict[str, Any], path: MarkPath) -> Any:
         mark = kept[MARK]
         made: Any
         if mark in FOUND:
@@ -84,14 +84,14 @@ class Finder:
             made = self._filled(kept, path)
         return made
 
-    def _object(self, kept: dict[str, Any], path: Path) -> Any:
+    def _object(self, kept: dict[str, Any], path: MarkPath) -> Any:
         kind = self._classes.get(kept["class"], SimpleNamespace)
         made = self.remember(object.__new__(kind) if kind is not SimpleNamespace else SimpleNamespace(), path)
         for key, part in kept["value"]:
             vars(made)[key] = self.find(part, (*path, key))
         return made
 
-    def _filled(self, kept: dict[str, Any], path: Path) -> Any:
+    def _filled(self, kept: dict[str, Any], path: MarkPath) -> Any:
         mark = kept[MARK]
         if mark in ("set", "deque"):
             made = self.remember(sequence_of(mark), path)
@@ -103,5 +103,5 @@ class Finder:
             made[self.key(key)] = self.find(part, (*path, key))
         return made
 
-    def _parts(self, kept: list[Any], path: Path) -> list[Any]:
+    def _parts(self, kept: list[Any], path: MarkPath) -> list[Any]:
         return [self.find(part, (*path, number)) for number, part in enumerate(kept)]

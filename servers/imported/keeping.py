@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, cast
 
-from servers.imported.marks import FACTORIES, MARK, PLAIN, Classes, NotKept, Path, shown, text_of
+from servers.imported.marks import FACTORIES, MARK, PLAIN, Classes, MarkPath, NotKept, shown, text_of
 
 DEEPEST = 100
 MORE_THAN_ATTRIBUTES = (dict, list, set, tuple, str, int, float)
@@ -17,9 +17,9 @@ class Keeper:
 
     def __init__(self, classes: Classes) -> None:
         self._names = {kind: name for name, kind in classes.items()}
-        self._places: dict[int, Path] = {}
+        self._places: dict[int, MarkPath] = {}
 
-    def keep(self, value: Any, path: Path) -> Any:
+    def keep(self, value: Any, path: MarkPath) -> Any:
         """One value.
 
         Raises:
@@ -40,7 +40,7 @@ class Keeper:
             self.own(value, path)
         return self._own_class(value, path) if type(value) in self._names else self._container(value, path)
 
-    def own(self, value: Any, path: Path) -> None:
+    def own(self, value: Any, path: MarkPath) -> None:
         """Say where something stands that is kept in parts."""
         self._places[id(value)] = path
 
@@ -48,7 +48,7 @@ class Keeper:
         """A key of a dict: text as it is, another value marked as in EnvScaler's files."""
         return key if type(key) is str else {MARK: "key", "value": self.keep(key, ("a key",))}
 
-    def _container(self, value: Any, path: Path) -> Any:
+    def _container(self, value: Any, path: MarkPath) -> Any:
         kind = cast("type[Any]", type(value))
         kept: Any = None
         if kind is list:
@@ -67,7 +67,7 @@ class Keeper:
             raise NotKept(f"{shown(path)}: a {kind.__name__}, which is not JSON and cannot be kept in a row")
         return kept
 
-    def _own_class(self, value: Any, path: Path) -> Any:
+    def _own_class(self, value: Any, path: MarkPath) -> Any:
         name = self._names[type(value)]
         if isinstance(value, Enum):
             return {MARK: "enum", "class": name, "value": value.name}
@@ -76,15 +76,15 @@ class Keeper:
             raise NotKept(f"{shown(path)}: a {name}, which holds more than attributes and cannot be kept in a row")
         return {MARK: "object", "class": name, "value": self._items(held, path)}
 
-    def _parts(self, values: Iterable[Any], path: Path) -> list[Any]:
+    def _parts(self, values: Iterable[Any], path: MarkPath) -> list[Any]:
         return [self.keep(part, (*path, number)) for number, part in enumerate(values)]
 
-    def _items(self, value: Mapping[Any, Any], path: Path) -> list[Any]:
+    def _items(self, value: Mapping[Any, Any], path: MarkPath) -> list[Any]:
         keys = [(self.key(key), part) for key, part in value.items()]
         return [[key, self.keep(part, (*path, key))] for key, part in keys]
 
 
-def _factory(value: "defaultdict[Any, Any]", path: Path) -> str | None:
+def _factory(value: "defaultdict[Any, Any]", path: MarkPath) -> str | None:
     factory = value.default_factory
     if factory is None:
         return None

@@ -17,9 +17,9 @@ from servers.imported.keeping import Keeper
 from servers.imported.marks import MARK, Classes, text_of
 from servers.imported.rows import (
     MARKED,
+    BoundStatement,
+    EntryRow,
     Kept,
-    Row,
-    Statement,
     attributes_of,
     changes,
     kept_of,
@@ -31,7 +31,7 @@ SIZE_OF_VALUES = 10
 """About how many bytes the values of a packed byte take, and that byte."""
 FORMAT = 2
 """Of `marshal`: it writes types, order and content, and neither shared values nor what is interned."""
-Parts = tuple[Any, ...]
+EntryParts = tuple[Any, ...]
 
 
 class Unclear(Exception):
@@ -47,12 +47,12 @@ def _held_once() -> int:
 HELD_ONCE = _held_once()
 
 
-def is_held_once(parts: Iterable[Parts]) -> bool:
+def is_held_once(parts: Iterable[EntryParts]) -> bool:
     """True if nothing else holds any of these lists and dicts."""
     return set(map(getrefcount, chain.from_iterable(parts))) <= {HELD_ONCE}
 
 
-def parts_of(value: Any) -> Parts:
+def parts_of(value: Any) -> EntryParts:
     """All lists and dicts in a packed value, and itself if it is one."""
     found: list[Any] = []
     waiting: list[Any] = [value]
@@ -80,7 +80,7 @@ def packed_all(values: Iterable[Any]) -> list[bytes]:
 class LiveContainer:
     """A dict or a list whose entries are JSON. After a call: `look` at all, `check` all, then `statements`, `renew`."""
 
-    def __init__(self, name: str, table: str, rows: Mapping[str, Row], kind: type[Any]) -> None:
+    def __init__(self, name: str, table: str, rows: Mapping[str, EntryRow], kind: type[Any]) -> None:
         self.name, self.table, self._kind = name, table, kind
         values: list[Any] = [json.loads(row.value) for row in rows.values()]
         self._keys = list(rows)
@@ -133,7 +133,7 @@ class LiveContainer:
             if not is_held_once([parts_of(self.value[self._at(key)])]):
                 raise Unclear
 
-    def statements(self, keeper: Keeper) -> list[Statement]:
+    def statements(self, keeper: Keeper) -> list[BoundStatement]:
         """What a call has changed.
 
         Raises:
@@ -143,13 +143,13 @@ class LiveContainer:
             return []
         before, self._before = self._before, None
         were, self._places = self._places, places_of(self._keys, self._places)
-        old: dict[str, Row] = {key: Row(were[key], "") for key in before if key not in self._places}
-        new: dict[str, Row] = {}
+        old: dict[str, EntryRow] = {key: EntryRow(were[key], "") for key in before if key not in self._places}
+        new: dict[str, EntryRow] = {}
         for key, packed in zip(self._keys, self._packed, strict=True):
             if before.get(key) != packed or were[key] != self._places[key]:
                 if key in before:
-                    old[key] = Row(were[key], "")
-                new[key] = Row(self._places[key], self._text(key, keeper))
+                    old[key] = EntryRow(were[key], "")
+                new[key] = EntryRow(self._places[key], self._text(key, keeper))
         return list(row_changes(self.table, "key", old, new))
 
     def renew(self) -> None:
@@ -201,7 +201,7 @@ class LiveObject:
 
     def changes(
         self, attributes: Mapping[str, Any], classes: Classes, reached: frozenset[str] | None
-    ) -> list[Statement]:
+    ) -> list[BoundStatement]:
         """What a call has changed, as statements. The object is as the changed rows then.
 
         Only the attributes that the call may have `reached` are asked. If that is None, all are.
@@ -229,7 +229,7 @@ class LiveObject:
         return found
 
 
-def _is_marked(item: tuple[str, Row]) -> bool:
+def _is_marked(item: tuple[str, EntryRow]) -> bool:
     key, row = item
     return MARK in row.value or key.startswith(MARKED)
 

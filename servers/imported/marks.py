@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 from uuid import UUID
 
 MARK = "__type__"
-Path = tuple[Any, ...]
+MarkPath = tuple[Any, ...]
 Classes = Mapping[str, type]
 """The classes of an imported module, by name."""
 
@@ -79,7 +79,7 @@ def text_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def shown(path: Path) -> str:
+def shown(path: MarkPath) -> str:
     """A place for people: `patients.PAT-001.seen`."""
     return ".".join(str(part) for part in path)
 

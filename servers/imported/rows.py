@@ -16,7 +16,7 @@ from servers.toolkit import Database, Value
 
 MARKED = f'{{"{MARK}"'
 ATTRIBUTES = "attributes"
-Statement = tuple[str, dict[str, Value]]
+BoundStatement = tuple[str, dict[str, Value]]
 NONE_LIVE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -28,7 +28,7 @@ class Attribute(NamedTuple):
     value: str | None
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """One entry of a container."""
 
     place: int
@@ -41,7 +41,7 @@ class Kept:
 
     containers: dict[str, str] = field(default_factory=dict[str, str])
     attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
-    tables: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
+    tables: dict[str, dict[str, EntryRow]] = field(default_factory=dict[str, dict[str, EntryRow]])
 
 
 def read(db: Database) -> Kept:
@@ -52,7 +52,7 @@ def read(db: Database) -> Kept:
         kept.attributes[row["name"]] = Attribute(row["place"], row["kept"], row["value"])
     for table in kept.containers.values():
         found = db.all(f'SELECT key, place, value FROM "{table}" ORDER BY place, key')
-        kept.tables[table] = {row["key"]: Row(row["place"], row["value"]) for row in found}
+        kept.tables[table] = {row["key"]: EntryRow(row["place"], row["value"]) for row in found}
     return kept
 
 
@@ -84,7 +84,7 @@ def attributes_of(kept: Kept, classes: Classes, live: Mapping[str, Any] = NONE_L
     return {name: found[name] for name in kept.attributes}
 
 
-def _entries(rows: dict[str, Row], finder: Finder, name: str, *, is_list: bool) -> Iterator[tuple[Any, Any]]:
+def _entries(rows: dict[str, EntryRow], finder: Finder, name: str, *, is_list: bool) -> Iterator[tuple[Any, Any]]:
     for number, (text, row) in enumerate(rows.items()):
         key = number if is_list else (json.loads(text) if text.startswith(MARKED) else text)
         yield (key if is_list else finder.key(key)), finder.find(json.loads(row.value), (name, key))
@@ -137,9 +137,9 @@ def _kept_entries(value: Any, name: str, keeper: Keeper) -> dict[str, str]:
     return entries
 
 
-def _placed(entries: dict[str, str], before: dict[str, Row]) -> dict[str, Row]:
+def _placed(entries: dict[str, str], before: dict[str, EntryRow]) -> dict[str, EntryRow]:
     places = places_of(list(entries), {key: row.place for key, row in before.items()})
-    return {key: Row(places[key], value) for key, value in entries.items()}
+    return {key: EntryRow(places[key], value) for key, value in entries.items()}
 
 
 def places_of(keys: list[str], before: dict[str, int]) -> dict[str, int]:
@@ -154,7 +154,7 @@ def places_of(keys: list[str], before: dict[str, int]) -> dict[str, int]:
     return places
 
 
-def changes(before: Kept, after: Kept, of_live: Mapping[str, list[Statement]] = NONE_LIVE) -> list[Statement]:
+def changes(before: Kept, after: Kept, of_live: Mapping[str, list[BoundStatement]] = NONE_LIVE) -> list[BoundStatement]:
     """The statements that turn one into the other. `of_live` are those of the tables that `after` leaves out."""
     found = list(row_changes(ATTRIBUTES, "name", before.attributes, after.attributes))
     for table in before.containers.values():
@@ -166,8 +166,8 @@ def changes(before: Kept, after: Kept, of_live: Mapping[str, list[Statement]] = 
 
 
 def row_changes(
-    table: str, key: str, before: Mapping[str, Attribute | Row], after: Mapping[str, Attribute | Row]
-) -> Iterator[Statement]:
+    table: str, key: str, before: Mapping[str, Attribute | EntryRow], after: Mapping[str, Attribute | EntryRow]
+) -> Iterator[BoundStatement]:
     for name in before:
         if name not in after:
             yield f'DELETE FROM "{table}" WHERE {key} = :key', {"key": name}

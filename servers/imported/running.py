@@ -13,7 +13,7 @@ from servers.imported.live_entries import LiveObject, Unclear
 from servers.imported.marks import is_dict, is_list, is_tuple
 from servers.imported.memory import of_this_call
 from servers.imported.reach import reached
-from servers.imported.rows import Kept, Statement, changes, kept_of, read
+from servers.imported.rows import BoundStatement, Kept, changes, kept_of, read
 from servers.toolkit import Database, ToolError
 
 DATA = (bool, int, float, str, list, dict, set, tuple, type(None))
@@ -23,11 +23,11 @@ DATA = (bool, int, float, str, list, dict, set, tuple, type(None))
 AS_THEY_ARE = frozenset({bool, int, float, str, type(None)})
 
 
-class Done(NamedTuple):
+class FinishedCall(NamedTuple):
     """What a call gives, and the statements that keep what it did."""
 
     result: dict[str, Any]
-    statements: list[Statement]
+    statements: list[BoundStatement]
 
 
 class BrokenRule(Exception):
@@ -56,7 +56,7 @@ class Imported:
         """Attributes as rows."""
         return kept_of(attributes, self.named(), before)
 
-    def call(self, db: Database, method: str, arguments: dict[str, Any]) -> Done:
+    def call(self, db: Database, method: str, arguments: dict[str, Any]) -> FinishedCall:
         """Call a method on the object that the rows hold.
 
         Raises:
@@ -66,7 +66,7 @@ class Imported:
         """
         return self._called(db, method, arguments, answer)
 
-    def shown_call(self, db: Database, method: str, arguments: dict[str, Any]) -> Done:
+    def shown_call(self, db: Database, method: str, arguments: dict[str, Any]) -> FinishedCall:
         """The same, with the text that EnvScaler shows its agent. What a call that failed has changed stays.
 
         Raises:
@@ -76,7 +76,7 @@ class Imported:
 
     def _called(
         self, db: Database, method: str, arguments: dict[str, Any], told_of: Callable[[Any], dict[str, Any]]
-    ) -> Done:
+    ) -> FinishedCall:
         moment.begin(db.now(), db.new_id("call"))
         memory = of_this_call()
         live, named = memory.value, self.named()
@@ -100,7 +100,7 @@ class Imported:
                 memory.hold(live, live.size, len(statements))
         if refusal is not None:
             raise refusal
-        return Done(told, statements)
+        return FinishedCall(told, statements)
 
     def reading(self, db: Database, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a method that is said to read.

@@ -22,7 +22,7 @@ LONGEST_LOOK = 1.0
 MOST_ASLEEP = 10
 """Looks in a row at which a guest may be asleep. After that it counts as waiting, even if it wakes now and then."""
 
-Ending = Literal["late", "asleep", "stalled"]
+ClockEnding = Literal["late", "asleep", "stalled"]
 """Why a guest's time ended: it used up its processor time, waits for ever, or was not scheduled."""
 
 
@@ -72,7 +72,7 @@ class Deadline:
     returns True once the whole request was sent.
     """
 
-    def __init__(self, pid: int, on_end: Callable[[Ending], None], *, is_told: Callable[[], bool]) -> None:
+    def __init__(self, pid: int, on_end: Callable[[ClockEnding], None], *, is_told: Callable[[], bool]) -> None:
         self._pid = pid
         self._on_end = on_end
         self._is_told = is_told
@@ -132,7 +132,7 @@ class Deadline:
         self._seen = used
         self._wait(LEAST_LOOK if self._asleep else min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK))
 
-    def _ending(self, used: float) -> Ending | None:
+    def _ending(self, used: float) -> ClockEnding | None:
         if used >= self._seconds:
             return "late"
         if used == self._seen and is_stopped(self._pid):

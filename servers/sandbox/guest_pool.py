@@ -32,13 +32,14 @@ from servers.guest.frames import (
     LENGTHS,
     WRITER,
     FrameError,
+    GuestReply,
     unpacked,
     unpacked_head,
 )
 from servers.guest.sqlite.image import LARGEST_IN_MEMORY, Image, pieces_of
 from servers.guest.walls import WALLS
 from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, private_bytes
-from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
+from servers.limits.process_clock import ClockEnding, Deadline, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
 from servers.limits.turn_queue import TurnQueue
 from servers.sandbox.compiled_files import CompiledFiles
@@ -81,12 +82,11 @@ NONCES_AT_ONCE = 64
 """Random numbers that the kernel is asked for at once. They stay in this process until each is used."""
 CLOSED = "closed its socket"
 
-Reply = tuple[dict[str, Any], list[bytes]]
 ImageReply = tuple[dict[str, Any], Image]
-Answer = tuple[dict[str, Any], Sequence[Image]]
-AnswerT = TypeVar("AnswerT", Reply, ImageReply)
-Doubt = Callable[[Reply], bool]
-Cause = Literal[
+AnswerWithImages = tuple[dict[str, Any], Sequence[Image]]
+AnswerT = TypeVar("AnswerT", GuestReply, ImageReply)
+Doubt = Callable[[GuestReply], bool]
+GuestEndCause = Literal[
     "done",
     "idle",
     "memory",
@@ -111,7 +111,7 @@ OWN_CAUSES = frozenset({"lied"})
 
 Memory is not one: a guest has its own limit, and the common one is reached when others use much.
 """
-ENDINGS: dict[Ending, str] = {
+ENDINGS: dict[ClockEnding, str] = {
     "late": "used up its {0:g} s of processor time for {1!r}",
     "asleep": "waited for something else than {1!r}, and did not answer",
     "stalled": "was not let run for {1!r}, which needs at most {0:g} s of processor time",
@@ -145,7 +145,7 @@ class _Frames(asyncio.Protocol):
     def __init__(
         self,
         end: socket.socket,
-        on_frame: Callable[[Answer], None],
+        on_frame: Callable[[AnswerWithImages], None],
         on_end: Callable[[str], None],
         budget: BufferBudget,
     ) -> None:
@@ -297,7 +297,10 @@ class _ArrivingImage:
 
 
 async def _channel(
-    end: socket.socket, on_frame: Callable[[Answer], None], on_end: Callable[[str], None], budget: BufferBudget
+    end: socket.socket,
+    on_frame: Callable[[AnswerWithImages], None],
+    on_end: Callable[[str], None],
+    budget: BufferBudget,
 ) -> _Frames:
     end.setblocking(False)
     loop = asyncio.get_running_loop()
@@ -313,7 +316,7 @@ class Guest:
         self._budget = budget
         self._spool = partial(Spooled, folder)
         self.ended: str | None = None
-        self.cause: Cause | None = None
+        self.cause: GuestEndCause | None = None
         self.environment: str | None = None
         self.instance: str | None = None
         """The only instance that it serves, if it runs imported endpoints."""
@@ -328,7 +331,7 @@ class Guest:
         self._asked = ""
         self._seconds = 0.0
         self._deadline = Deadline(pid, self._overdue, is_told=self._is_told)
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[AnswerWithImages] | None = None
         self._is_sent = True
         self._nonce: int | None = None
         """What the answer to the present request must repeat. None for the first word."""
@@ -360,7 +363,7 @@ class Guest:
         """True if another request would not wait long for it."""
         return self.ended is None and self.waiting < LONG_QUEUE and not self.turns.is_held
 
-    async def ask(self, head: dict[str, Any], *parts: Image, seconds: float) -> Reply:
+    async def ask(self, head: dict[str, Any], *parts: Image, seconds: float) -> GuestReply:
         """Send one request, within a turn. Long parts are sent in pieces.
 
         Raises:
@@ -369,7 +372,7 @@ class Guest:
             GuestStalled: it was not scheduled for long. It has been killed.
         """
         sending = self._begin(head, parts, None)
-        return cast("Reply", await self._answered(head["do"], seconds, sending))  # only an image may be in a file
+        return cast("GuestReply", await self._answered(head["do"], seconds, sending))  # only an image may be in a file
 
     async def ask_for_image(self, head: dict[str, Any], *parts: Image, seconds: float) -> ImageReply:
         """The same, for an image. A long one is in a file. It is empty if the guest needs something first.
@@ -426,7 +429,7 @@ class Guest:
             raise StateError(f"an image in the state folder cannot be read: {error.strerror}") from None
         self._is_sent = True
 
-    async def _answered(self, what: str, seconds: float, sending: Awaitable[None] | None = None) -> Answer:
+    async def _answered(self, what: str, seconds: float, sending: Awaitable[None] | None = None) -> AnswerWithImages:
         if self._answer is None:
             raise GuestDied("a guest was not asked anything")
         self._asked, self._seconds = what, seconds
@@ -455,7 +458,7 @@ class Guest:
             self._answer.set_exception(StateError(f"the state folder takes no image: {error.strerror}"))
         self.kill("disk", f"its image cannot be stored: {error.strerror}")
 
-    def _overdue(self, ending: Ending) -> None:
+    def _overdue(self, ending: ClockEnding) -> None:
         """Kill it for its missing answer."""
         if self._answer is not None and not self._answer.done():
             why = ENDINGS[ending].format(self._seconds, self._asked)
@@ -488,7 +491,7 @@ class Guest:
         if used > MOST_AFTER:
             self.kill("restless", f"used {used:.2g} s of processor time after its answer")
 
-    def kill(self, cause: Cause | None, why: str) -> None:
+    def kill(self, cause: GuestEndCause | None, why: str) -> None:
         """Kill the process. Without a cause it has ended by itself."""
         if self.ended is not None:
             return  # its pid may be somebody else's by now
@@ -500,7 +503,7 @@ class Guest:
             self._frames.close()
             self._frames = None  # instances remember who served them, and must not keep its buffers
 
-    def _heard(self, reply: Answer) -> None:
+    def _heard(self, reply: AnswerWithImages) -> None:
         if self._answer is None or self._answer.done() or not self._is_sent:
             self._lost("spoke without being asked")
         else:
@@ -807,7 +810,7 @@ class Guests:
         seconds: float,
         doubtful: Doubt | None = None,
         budget: ProcessorBudget | None = None,
-    ) -> Reply:
+    ) -> GuestReply:
         """Send one request to a fresh guest. `budget` is charged for its processor time.
 
         A second guest is asked if the reply is doubtful, or if the first one ended through no fault of its own.
@@ -949,7 +952,7 @@ class Guests:
             zygote.stderr.close()
         self._give_up_forks("was ended")
 
-    def _zygote_says(self, reply: Answer) -> None:
+    def _zygote_says(self, reply: AnswerWithImages) -> None:
         head, _ = reply
         if "forked" in head:
             forked = self._forks.popleft()
@@ -999,7 +1002,7 @@ def _needs_framework(environment: Environment) -> bool:
     return imported is not None and imported.code == "endpoints"
 
 
-async def _asked(guest: Guest, *, head: dict[str, Any], parts: Sequence[Image], seconds: float) -> Reply:
+async def _asked(guest: Guest, *, head: dict[str, Any], parts: Sequence[Image], seconds: float) -> GuestReply:
     return await guest.ask(head, *parts, seconds=seconds)
 
 

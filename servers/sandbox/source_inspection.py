@@ -16,14 +16,14 @@ from servers.errors import BundleError, GuestDied, GuestLate
 from servers.records import Record
 from servers.sandbox.guest_pool import START_SECONDS, Guests
 
-Gate = Literal["tools", "checkpoint", "imported"]
+GateName = Literal["tools", "checkpoint", "imported"]
 
 
 class SourceText(NamedTuple):
     """A text of Python, and the gate that it must pass."""
 
     text: str
-    gate: Gate
+    gate: GateName
 
 
 class Signature(Record):
@@ -75,7 +75,7 @@ async def agree(environment: Environment, guests: Guests, *, gated: bool) -> Non
         raise BundleError(finding)
 
 
-def gate_of(environment: Environment) -> Gate:
+def gate_of(environment: Environment) -> GateName:
     """The gate for the tools of an environment."""
     return "tools" if environment.description.imported is None else "imported"
 

@@ -8,7 +8,7 @@ from servers.records import Record
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
 
-Operation = Literal["insert", "update", "delete"]
+RowOperation = Literal["insert", "update", "delete"]
 LARGEST_ANSWER = 4_000_000
 """Bytes of the rows in one answer, and in one difference."""
 NUMBER_BYTES = 8
@@ -28,7 +28,7 @@ class RowChange(Record):
     """A row that differs: its primary key, and the changed columns before and after."""
 
     table: str
-    operation: Operation
+    operation: RowOperation
     key: dict[str, Any]
     before: dict[str, Any]
     after: dict[str, Any]

@@ -8,6 +8,8 @@ from typing import Any
 
 from typing_extensions import TypeIs
 
+JsonSchema = dict[str, Any]
+
 
 def is_object(value: object) -> TypeIs[dict[str, Any]]:
     """True for a JSON object."""

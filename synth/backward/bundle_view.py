@@ -12,7 +12,7 @@ from synth.play.playground import Playground, Session
 from synth.play.row_view import shape_of, view_of
 from synth.solutions.argument_sources import Argument, Arguments, keys_in
 from synth.solutions.row_lookup import RowLookup
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 from synth.solutions.trial_calls import Trying
 
 TRIES_AT_FIRST = 40
@@ -74,7 +74,7 @@ class BundleView:
     async def _try_out(self, random: Random) -> None:
         """Learn which states of rows the tools accept."""
         world = self.first
-        people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
+        people: list[RowPlace | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
         drawer = CommandSampler(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
         for tool in self.writers:
             self.never[tool.name] = "no call could be drawn from the rows"
@@ -94,21 +94,21 @@ class BundleView:
                 del self.never[tool.name]
 
 
-def standing(world: RowRelations, place: Place) -> str:
+def standing(world: RowRelations, place: RowPlace) -> str:
     """The state of a row: the values of its columns of few values."""
     row = world.rows.get(place, {})
     return str([row.get(name) for name in ("status", "state") if name in row])
 
 
-Calls = dict[str, list[dict[str, Any]]]
+SpokenValues = dict[str, list[dict[str, Any]]]
 
 
-def sayings(examples: Sequence[BundleExample], arguments: Arguments) -> Calls:
+def sayings(examples: Sequence[BundleExample], arguments: Arguments) -> SpokenValues:
     """For each command, values from its examples: words, choices, and optional arguments.
 
     Dates and amounts belong to the rows of an example, so required ones are sampled.
     """
-    found: Calls = {}
+    found: SpokenValues = {}
     for example in examples:
         tool = arguments.tools.get(example.tool)
         if tool is not None and tool.writes and example.outcome == "ok":

@@ -17,7 +17,7 @@ from synth.phrasing.task_text import (
 )
 from synth.play.value_sources import singular
 from synth.solutions.row_lookup import RowLookup
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 from synth.solutions.told_values import TaskWords
 
 
@@ -33,7 +33,13 @@ class ErrandPhrasing:
     """The phrasing of one walk."""
 
     def __init__(
-        self, setting: BundleView, plan: SolutionPlan, person: Place | None, name: str, voice: Speaking, random: Random
+        self,
+        setting: BundleView,
+        plan: SolutionPlan,
+        person: RowPlace | None,
+        name: str,
+        voice: Speaking,
+        random: Random,
     ) -> None:
         self._setting = setting
         self._plan = plan

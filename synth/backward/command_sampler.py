@@ -14,7 +14,7 @@ from synth.play.values import day_in, later
 from synth.solutions.argument_sources import Arguments
 from synth.solutions.plausible_values import enum_of
 from synth.solutions.row_lookup import Query, RowLookup
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 
 FIRST_NAMES = ("Noemi", "Tariq", "Freya", "Bongani", "Soledad", "Anton", "Leila", "Marek", "Ayumi", "Gustavo", "Imke")
 LAST_NAMES = ("Brandt", "Osei", "Marchetti", "Halloran", "Nakamura", "Sandoval", "Iyer", "Lindgren", "Abebe", "Duarte")
@@ -36,7 +36,7 @@ class Drawn:
 
     tool: str
     arguments: dict[str, Any]
-    places: dict[str, Place]
+    places: dict[str, RowPlace]
     derived: dict[str, Derived] = field(default_factory=dict[str, Derived])
     prose: frozenset[str] = frozenset()
 
@@ -62,11 +62,11 @@ class CommandSampler:
         self._clock = clock
         self._random = random
 
-    async def draw(self, tool: Tool, person: Place | None, lately: list[Place]) -> Drawn | None:
+    async def draw(self, tool: Tool, person: RowPlace | None, lately: list[RowPlace]) -> Drawn | None:
         """Arguments for a tool. None if it fits nothing of this person."""
         example, needed = self._example_for(tool)
         arguments: dict[str, Any] = {}
-        places: dict[str, Place] = {}
+        places: dict[str, RowPlace] = {}
         rest: list[tuple[str, dict[str, Any], ValueSource]] = []
         names_person = False
         for name, schema, source in self._arguments.of(tool):
@@ -113,14 +113,16 @@ class CommandSampler:
         ]
         return set(self._random.sample(may, self._random.randint(1, min(2, len(may))))) if may else set()
 
-    def _place(self, table: str, person: Place | None, lately: list[Place], *, names_person: bool) -> Place | None:
+    def _place(
+        self, table: str, person: RowPlace | None, lately: list[RowPlace], *, names_person: bool
+    ) -> RowPlace | None:
         """A row for an argument: the person, something of theirs, something recent, or something of nobody's."""
         if person is not None and table == person[0]:
             return person
         recent = [place for place in lately if place[0] == table]
         if recent and self._random.random() < 0.6:
             return self._random.choice(recent)
-        near: list[Place] = []
+        near: list[RowPlace] = []
         if person is not None:
             near = sorted((place for place in self._world.around(person) if place[0] == table), key=str)
         free = self._of_nobody(table)
@@ -130,7 +132,7 @@ class CommandSampler:
             return self._random.choice(near)
         return self._random.choice(free) if free and (names_person or not near) else None
 
-    def _of_nobody(self, table: str) -> list[Place]:
+    def _of_nobody(self, table: str) -> list[RowPlace]:
         """The rows of a table that belong to no person."""
         speaker = self._phrases.speaker
         places = self._world.places(table)
@@ -139,7 +141,7 @@ class CommandSampler:
         owned = any(one[0] == speaker for one in self._world.ancestors(places[0]))
         return [] if owned or table == speaker else places
 
-    def _is_about(self, person: Place, places: dict[str, Place], lately: list[Place]) -> bool:
+    def _is_about(self, person: RowPlace, places: dict[str, RowPlace], lately: list[RowPlace]) -> bool:
         """True if a command that does not name the person is about something of theirs."""
         around = self._world.around(person)
         return any(place in around or place in lately for place in places.values())
@@ -151,7 +153,7 @@ class CommandSampler:
         example: dict[str, Any],
         needed: set[str],
         arguments: dict[str, Any],
-        places: dict[str, Place],
+        places: dict[str, RowPlace],
     ) -> dict[str, Derived] | None:
         """Fill in all other arguments. None if a number cannot be known."""
         derived: dict[str, Derived] = {}
@@ -170,7 +172,7 @@ class CommandSampler:
                 arguments[argument] = self._plain(argument, schema, source, places)
         return derived
 
-    async def _amount(self, place: str, places: dict[str, Place]) -> tuple[Derived, int] | None:
+    async def _amount(self, place: str, places: dict[str, RowPlace]) -> tuple[Derived, int] | None:
         """A number that a query shows of a row of this command."""
         found: list[tuple[Derived, int]] = []
         for query in self._queries_about(places):
@@ -183,14 +185,14 @@ class CommandSampler:
                     found.append((Derived(query, path, words), value))
         return self._random.choice(found) if found else None
 
-    def _queries_about(self, places: dict[str, Place]) -> Iterator[Query]:
+    def _queries_about(self, places: dict[str, RowPlace]) -> Iterator[Query]:
         for tool in self._arguments.tools.values():
             needed = tool.required
             if not tool.writes and len(needed) == 1 and needed <= places.keys():
                 [name] = needed
                 yield Query(tool.name, {name: places[name][1]}, {name: places[name]})
 
-    def _plain(self, name: str, schema: dict[str, Any], source: ValueSource, places: dict[str, Place]) -> Any:
+    def _plain(self, name: str, schema: dict[str, Any], source: ValueSource, places: dict[str, RowPlace]) -> Any:
         """A value for an argument of which only schema and name are known."""
         choices = [choice for choice in enum_of(schema) if choice is not None]
         if choices:

@@ -18,9 +18,9 @@ from synth.backward.profile import Wish
 from synth.backward.solution_plan import SolutionPlan
 from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import values_of
-from synth.play.row_view import Row
+from synth.play.row_view import ViewRow
 from synth.solutions.row_lookup import RowLookup
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 
 TRIES_A_TOOL = 6
 MOST_BEHIND = 2
@@ -46,11 +46,11 @@ class Command:
     changes: list[RowChange]
     spoken: dict[str, str]
 
-    def own_places(self, person: Place | None) -> set[Place]:
+    def own_places(self, person: RowPlace | None) -> set[RowPlace]:
         """The rows that it names, except the person."""
         return set(self.drawn.places.values()) - {person}
 
-    def rows(self) -> set[Place]:
+    def rows(self) -> set[RowPlace]:
         """The rows that it names or makes."""
         made = {
             (change.table, next(iter(change.key.values()))) for change in self.changes if change.operation == "insert"
@@ -62,7 +62,13 @@ class Errand:
     """One walk from the start: its person, and the commands so far."""
 
     def __init__(
-        self, setting: BundleView, world: RowRelations, person: Place | None, voice: Speaking, name: str, random: Random
+        self,
+        setting: BundleView,
+        world: RowRelations,
+        person: RowPlace | None,
+        voice: Speaking,
+        name: str,
+        random: Random,
     ) -> None:
         self.setting = setting
         self.world = world
@@ -72,7 +78,7 @@ class Errand:
         self.random = random
         self.commands: list[Command] = []
         self.is_broken = False
-        self.lately: list[Place] = []
+        self.lately: list[RowPlace] = []
         self._known: RowLookup | None = setting.at_first
         self.tally: UsageCounts | None = None
         self.plan = SolutionPlan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
@@ -118,7 +124,7 @@ class Errand:
     def _is_the_same(self, command: Command, outcome: CallOutcome) -> bool:
         return outcome.kind == "refused" and values_of(outcome.text) == values_of(command.text)
 
-    def is_alive(self, tool: str, argument: str, place: Place) -> bool:
+    def is_alive(self, tool: str, argument: str, place: RowPlace) -> bool:
         """True if a tool has ever accepted a row in this state."""
         known = self.setting.alive.get((tool, argument))
         return known is None or standing(self.world, place) in known
@@ -259,7 +265,7 @@ class Errand:
         mine = set(drawn.places.values())
         return any(are_one_matter(self.world, mine, one.rows()) for one in self.commands)
 
-    def about(self, drawn: Drawn) -> set[Place]:
+    def about(self, drawn: Drawn) -> set[RowPlace]:
         """The rows of a command, and the rows that these belong to."""
         own = set(drawn.places.values())
         return own | {one for place in own - {self.person} for one in self.world.ancestors(place)} - {self.person}
@@ -303,11 +309,11 @@ class Errand:
             for earlier in command.changes
         )
 
-    def _tied(self, table: str, row: Row) -> set[Place]:
+    def _tied(self, table: str, row: ViewRow) -> set[RowPlace]:
         points = self.world.shape.points.items()
         return {(aim.table, row[one.name]) for one, aim in points if one.table == table and row.get(one.name)}
 
-    def _row_before(self, change: RowChange) -> Row:
+    def _row_before(self, change: RowChange) -> ViewRow:
         return self.setting.first.rows.get((change.table, next(iter(change.key.values()))), {})
 
     def _is_allowed(self, drawn: Drawn, result: dict[str, Any] | None) -> bool:
@@ -316,7 +322,7 @@ class Errand:
         return all(leaf(result, path) in [who.get(one, one) for one in wanted] for path, wanted in rules.items())
 
 
-def _name_of(template: str, world: RowRelations, person: Place) -> str:
+def _name_of(template: str, world: RowRelations, person: RowPlace) -> str:
     name = template
     for hole in HOLE.finditer(template):
         name = name.replace(hole[0], str(world.rows[person].get(hole["name"], "")))

@@ -4,7 +4,7 @@ from random import Random
 
 from servers.bundle.phrases import Sender, holes
 from synth.backward.errand import Errand
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 
 
 def sender_of(walk: Errand, random: Random) -> str | None:
@@ -25,7 +25,7 @@ def names_of(sender: Sender, world: RowRelations) -> list[str]:
     return [*sender.names, *_rows(sender, world, set())]
 
 
-def _rows(sender: Sender, world: RowRelations, about: set[Place]) -> list[str]:
+def _rows(sender: Sender, world: RowRelations, about: set[RowPlace]) -> list[str]:
     if sender.table is None:
         return []
     fit = [

@@ -11,7 +11,7 @@ from servers.text.json_leaves import path_to
 from synth.backward.command_sampler import Drawn
 from synth.play.value_sources import singular
 from synth.solutions.row_lookup import Query, RowLookup, Sight
-from synth.solutions.row_relations import Place, RowRelations, label_of
+from synth.solutions.row_relations import RowPlace, RowRelations, label_of
 from synth.solutions.trial_calls import Trying
 from synth.solutions.value_texts import said
 
@@ -36,21 +36,21 @@ class SolutionPlan:
         trying: Trying,
         phrases: Phrases,
         clock: str,
-        person: Place | None,
+        person: RowPlace | None,
         person_name: str,
-        alive: Callable[[str, str, Place], bool],
+        alive: Callable[[str, str, RowPlace], bool],
     ) -> None:
         self._alive = alive
         self.calls: list[PlannedCall] = []
-        self.known: dict[Place, str] = {}
-        self.made: set[Place] = set()
+        self.known: dict[RowPlace, str] = {}
+        self.made: set[RowPlace] = set()
         self._trying = trying
         self._phrases = phrases
         self._clock = clock
         self._person = person
         self._person_name = person_name
         self._asked: dict[str, int] = {}
-        self._spoken: dict[Place, RowMention] = {}
+        self._spoken: dict[RowPlace, RowMention] = {}
 
     async def speak(
         self, drawn: Drawn, argument: str, finder: RowLookup, world: RowRelations, *, own: bool
@@ -74,7 +74,7 @@ class SolutionPlan:
                 break  # no other sight will make these words mean less
         return None
 
-    async def find(self, place: Place, sight: Sight, finder: RowLookup, world: RowRelations) -> bool:
+    async def find(self, place: RowPlace, sight: Sight, finder: RowLookup, world: RowRelations) -> bool:
         """Add the queries that find a row as it was seen. False if their arguments cannot be found."""
         if place in self.known:
             return True
@@ -109,23 +109,23 @@ class SolutionPlan:
         self._asked.clear()
         return len(self.calls)
 
-    def standing(self) -> tuple[list[PlannedCall], dict[Place, str]]:
+    def standing(self) -> tuple[list[PlannedCall], dict[RowPlace, str]]:
         """The current plan, for a later `go_back`."""
         return list(self.calls), dict(self.known)
 
-    def go_back(self, standing: tuple[list[PlannedCall], dict[Place, str]]) -> None:
+    def go_back(self, standing: tuple[list[PlannedCall], dict[RowPlace, str]]) -> None:
         """Restore an earlier plan. Every query is made again."""
         self.calls, self.known = standing
         self._asked.clear()
 
-    def came_about(self, place: Place, number: int, result: Any) -> None:
+    def came_about(self, place: RowPlace, number: int, result: Any) -> None:
         """Note a row that a command has made."""
         path = path_to(result, place[1])
         if path is not None:
             self.known[place] = f"${{{number}{path}}}"
             self.made.add(place)
 
-    def _templates(self, place: Place, sights: list[Sight], world: RowRelations) -> list[str]:
+    def _templates(self, place: RowPlace, sights: list[Sight], world: RowRelations) -> list[str]:
         told = self._phrases.rows.get(place[0])
         if told:
             return list(told)
@@ -176,7 +176,7 @@ class SolutionPlan:
                 return False
         return True
 
-    async def _find_needed(self, place: Place, words: str, finder: RowLookup, world: RowRelations) -> bool:
+    async def _find_needed(self, place: RowPlace, words: str, finder: RowLookup, world: RowRelations) -> bool:
         if place in self.known:
             return True
         said_of_it = words or " ".join(world.texts(place)[:1])

@@ -14,17 +14,17 @@ from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.value_texts import is_money, said
 
 FEWEST = 2
-Values = dict[str, Any]
+ChosenValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class PersonChoice:
     """A value that the person gives, or a row that their words select among `others`."""
 
-    told: Values
+    told: ChosenValues
     """The told values, by name of the argument or the property."""
     words: str
-    others: tuple[Values, ...] = ()
+    others: tuple[ChosenValues, ...] = ()
     """The other rows, with different values."""
 
     def is_open(self, text: str) -> bool:
@@ -39,7 +39,7 @@ class PersonChoice:
 class Needed:
     """The values that a scenario's reference needs from its task."""
 
-    values: Values
+    values: ChosenValues
     """All values that the task tells and a call uses, by place."""
     choices: tuple[PersonChoice, ...]
     clock: str
@@ -58,7 +58,7 @@ class Needed:
 def needed(reference: ReferenceRun) -> Needed:
     """The needed values, from the arguments of calls and the results before them."""
     task = reference.scenario.task
-    values: Values = {}
+    values: ChosenValues = {}
     choices: dict[str, PersonChoice] = {}
     for at, one in enumerate(reference.made):
         earlier = {str(value) for before in reference.made[:at] for _, value in _shown(before)}

@@ -17,7 +17,7 @@ from synth.environments.drafts.tool_signatures import described, digests_of
 from synth.environments.interface import Interface, Plan
 from synth.environments.schema import Schema
 from synth.environments.seed import Rows
-from synth.environments.trial import Known, Trial, lacks
+from synth.environments.trial import KnownVerdicts, Trial, lacks
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, GoBack, Stage
 
@@ -86,7 +86,7 @@ async def _cases(made: Artefacts, trial: Trial, plans: dict[str, Plan], tools: d
     ]
     fresh = await trial.every_call([plans[name] for name in plans if name in lacking], tried)
     bodies = digests_of(made[Code].source, plans)
-    known: Known = {
+    known: KnownVerdicts = {
         case.call: case
         for case in before
         if case.verdict != "fail"

@@ -25,7 +25,7 @@ MOST_OF_A_TOOL = 8
 TESTED_AT_ONCE = 9
 JUDGED_AT_ONCE = 34
 BROKEN = ("failed", "died", "timeout")
-Known = Mapping[Call, Case]
+KnownVerdicts = Mapping[Call, Case]
 """Earlier verdicts on calls whose effect is unchanged."""
 
 
@@ -77,7 +77,7 @@ class Trial:
 
         return (await self.asker.ask(messages, Calls, accept)).calls
 
-    async def judged(self, calls: Sequence[Call], did: Sequence[Did], known: Known) -> list[Case]:
+    async def judged(self, calls: Sequence[Call], did: Sequence[Did], known: KnownVerdicts) -> list[Case]:
         """The checker's verdict on each call. A broken call needs none, and a known one no second."""
         numbered = {
             number: (call, one)

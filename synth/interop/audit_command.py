@@ -10,7 +10,8 @@ import typer
 from servers.files.atomic_write import write_whole
 from servers.text.terminal import Terminal
 from synth.processes.inline_loop import run_alone
-from synth.processes.process_pool import Engine, PoolSettings
+from synth.processes.job import Engine
+from synth.processes.process_pool import PoolSettings
 
 if TYPE_CHECKING:  # importing these takes a second
     from synth.interop.audit.audit import AuditOrder, AuditPart, EnvironmentAudit

@@ -14,11 +14,11 @@ from synth.llm.cache import Cache
 from synth.llm.endpoint import request_body
 from synth.llm.exchange import Recorder, answer_in, kept, response_format
 from synth.llm.writer import (
-    Message,
     Sampling,
     Waiting,
     WriterAnswer,
     WriterError,
+    WriterMessage,
     WriterUnreachable,
     digest_of,
 )
@@ -59,7 +59,7 @@ class BatchWriter:
                 cache.keep(_content(line), kept(completion))
         self._waited_for = folder.waited_for()
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises Waiting, WriterUnreachable, or BadAnswer."""
         request = request_body(self._model, messages, schema, self._sampling, self._base_url)
         found = self._cache.find(request)

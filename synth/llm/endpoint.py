@@ -11,10 +11,10 @@ from agent_client.models.endpoint import Endpoint, limit_name
 from synth.llm.cache import Cache
 from synth.llm.exchange import Recorder, answer_in, kept, response_format, sent
 from synth.llm.writer import (
-    Message,
     PromptTooLong,
     Sampling,
     WriterAnswer,
+    WriterMessage,
     WriterRefused,
     WriterUnreachable,
 )
@@ -24,7 +24,7 @@ NOT_TAKEN = (400, 422, 501)
 
 
 def request_body(
-    model: str, messages: Sequence[Message], schema: dict[str, Any], sampling: Sampling, base_url: str
+    model: str, messages: Sequence[WriterMessage], schema: dict[str, Any], sampling: Sampling, base_url: str
 ) -> dict[str, Any]:
     """The body of a request, in a form that every endpoint accepts."""
     settings = sampling.model_dump(exclude_none=True)
@@ -67,7 +67,7 @@ class EndpointWriter:
     ) -> None:
         await self._endpoint.__aexit__(kind, error, trace)
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises WriterUnreachable, WriterRefused, or BadAnswer."""
         request = request_body(self._model, messages, schema, self._sampling, self._endpoint.base_url)
         found = self._cache.find(request) if self._cache else None

@@ -22,8 +22,8 @@ from servers.text.json_values import is_object
 from synth.llm.json_text import NoJson, json_in
 from synth.llm.writer import (
     BadAnswer,
-    Message,
     WriterAnswer,
+    WriterMessage,
     prompt_digest,
 )
 
@@ -45,7 +45,7 @@ class Exchanged(LenientModel):
     response: Completion
 
 
-def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, str]]:
+def sent(messages: Sequence[WriterMessage], schema: dict[str, Any]) -> list[dict[str, str]]:
     """The messages to send. They contain the schema in words too, as not every endpoint enforces it."""
     told = [message.model_dump() for message in messages]
     rule = RULE + json.dumps(schema, ensure_ascii=False)
@@ -56,7 +56,7 @@ def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, 
 
 
 def answer_in(
-    completion: Completion, messages: Sequence[Message], schema: dict[str, Any], *, cached: bool
+    completion: Completion, messages: Sequence[WriterMessage], schema: dict[str, Any], *, cached: bool
 ) -> WriterAnswer:
     """The answer in a completion. Raises BadAnswer."""
     choice, usage = completion.choices[0], completion.usage or Usage()

@@ -12,7 +12,7 @@ from typing import Literal, Self, cast
 from servers.errors import BundleError
 from servers.files.named_file import text_named
 from servers.files.trouble import trouble
-from synth.llm.writer import Message
+from synth.llm.writer import WriterMessage
 
 MARK = re.compile(r"^<!-- (system|user|assistant) -->$\n?", re.MULTILINE)
 HOLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
@@ -27,7 +27,7 @@ class Prompt:
     """The messages of a prompt file, with their holes."""
 
     path: Path
-    messages: tuple[Message, ...]
+    messages: tuple[WriterMessage, ...]
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -47,7 +47,7 @@ class Prompt:
         """The names of the holes."""
         return {name for message in self.messages for name in HOLE.findall(message.content)}
 
-    def fill(self, **values: str) -> tuple[Message, ...]:
+    def fill(self, **values: str) -> tuple[WriterMessage, ...]:
         """Fill every hole. Raises PromptError for a hole without a value, or a value without a hole."""
         missing, unknown = sorted(self.holes - values.keys()), sorted(values.keys() - self.holes)
         if missing:
@@ -56,14 +56,14 @@ class Prompt:
             raise PromptError(f"{self.path}: has no {{{{{unknown[0]}}}}}; it has: {', '.join(sorted(self.holes))}")
         # In one go: what a value says is never taken for a hole.
         return tuple(
-            Message(role=message.role, content=HOLE.sub(lambda hole: values[hole[1]], message.content))
+            WriterMessage(role=message.role, content=HOLE.sub(lambda hole: values[hole[1]], message.content))
             for message in self.messages
         )
 
 
-def _messages(text: str) -> tuple[Message, ...]:
+def _messages(text: str) -> tuple[WriterMessage, ...]:
     parts = MARK.split(text)
     if len(parts) == 1:
-        return (Message(role="user", content=text.strip()),)
+        return (WriterMessage(role="user", content=text.strip()),)
     roles = cast("list[Literal['system', 'user', 'assistant']]", parts[1::2])
-    return tuple(Message(role=role, content=part.strip()) for role, part in zip(roles, parts[2::2], strict=True))
+    return tuple(WriterMessage(role=role, content=part.strip()) for role, part in zip(roles, parts[2::2], strict=True))

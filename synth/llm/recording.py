@@ -8,9 +8,9 @@ from typing import Any
 from agent_client.models.completion import Completion
 from synth.llm.exchange import answer_in, recorded, sent
 from synth.llm.writer import (
-    Message,
     UnknownPrompt,
     WriterAnswer,
+    WriterMessage,
     digest_of,
 )
 
@@ -29,7 +29,7 @@ class RecordingWriter:
                 messages = exchange.request.messages
                 self._known.setdefault(digest_of(messages), (messages, exchange.response))
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises UnknownPrompt, or BadAnswer if that was recorded."""
         asked = sent(messages, schema)
         found = self._known.get(digest_of(asked))

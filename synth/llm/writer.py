@@ -18,7 +18,7 @@ from servers.errors import FarmError, RequestError
 from servers.records import Record
 
 
-class Message(Record):
+class WriterMessage(Record):
     """A message to a writer."""
 
     role: Literal["system", "user", "assistant"]
@@ -56,7 +56,7 @@ class WriterAnswer(Record):
 class Writer(Protocol):
     """Any model, in-process or remote."""
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Ask for a value of a schema. `label` is `environment/stage`. Raises WriterError."""
         ...
 
@@ -104,6 +104,6 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def prompt_digest(messages: Sequence[Message], schema: dict[str, Any]) -> str:
+def prompt_digest(messages: Sequence[WriterMessage], schema: dict[str, Any]) -> str:
     """The digest of a request, independent of who answers."""
     return digest_of({"messages": [message.model_dump() for message in messages], "schema": schema})

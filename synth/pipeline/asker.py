@@ -13,14 +13,14 @@ from servers.records import Record
 from servers.validation import problems
 from synth.llm.writer import (
     BadAnswer,
-    Message,
     Writer,
     WriterAnswer,
+    WriterMessage,
     prompt_digest,
 )
 
 T = TypeVar("T", bound=Record)
-Item = TypeVar("Item")
+ItemT = TypeVar("ItemT")
 MOST_REASONS = 20
 
 
@@ -72,7 +72,7 @@ class Asker:
 
     async def ask(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[WriterMessage],
         kind: type[T],
         accept: Callable[[T], Awaitable[list[str]]],
         *,
@@ -133,17 +133,17 @@ def _exchange(answer: WriterAnswer, reasons: Sequence[str], attempt: int) -> Wri
     return WriterExchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons), attempt=attempt)
 
 
-def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:
+def _told(text: str, reasons: Sequence[str], which: str) -> tuple[WriterMessage, ...]:
     """The reply to the writer's last answer. Earlier ones would fill its context.
 
     It includes the attempt's number, so that a repeated answer does not repeat the request.
     """
     listed = "\n".join(f"- {reason}" for reason in reasons)
     request = f"This answer was not accepted ({which}):\n{listed}\n\nAnswer again, in full, with all of this put right."
-    return (Message(role="assistant", content=text or "(nothing)"), Message(role="user", content=request))
+    return (WriterMessage(role="assistant", content=text or "(nothing)"), WriterMessage(role="user", content=request))
 
 
-async def gather_all(waits: Iterable[Awaitable[Item]]) -> list[Item]:
+async def gather_all(waits: Iterable[Awaitable[ItemT]]) -> list[ItemT]:
     """The results in order. Every one ends before the first error is raised.
 
     So a batch holds all questions of a stage. A task group would cancel the others at the first that waits.

@@ -28,14 +28,14 @@ from synth.pipeline.stage import (
     Wishes,
 )
 
-State = Literal["accepted", "rejected", "waiting", "stopped", "failed"]
+RunState = Literal["accepted", "rejected", "waiting", "stopped", "failed"]
 """The state of an environment after a run. The last three continue in the next run."""
 
 
 class EnvironmentEnd(NamedTuple):
     """The state of an environment, and the reason for it."""
 
-    state: State
+    state: RunState
     why: str = ""
 
 

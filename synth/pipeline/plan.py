@@ -16,6 +16,10 @@ from synth.llm.writer import Sampling
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Wishes
+from synth.processes.job import Engine
+
+SeedSize = Literal["small", "medium", "large"]
+WriterName = Literal["endpoint", "batch", "recording"]
 
 ONCE = frozenset({"out", "again", "batch_results"})
 """Keys that apply to a single start."""
@@ -33,8 +37,8 @@ class RunPlan(Record):
     """Imported bundles to rewrite."""
     tasks: Path | None = None
     n: int | None = Field(default=None, ge=1)
-    size: Literal["small", "medium", "large"] = "small"
-    writer: Literal["endpoint", "batch", "recording"] = "endpoint"
+    size: SeedSize = "small"
+    writer: WriterName = "endpoint"
     base_url: EndpointUrl = OPENAI
     model: str = ""
     embeddings: str = ""
@@ -55,7 +59,7 @@ class RunPlan(Record):
     again: bool = False
     serve_vllm: str = ""
     vllm_arguments: tuple[str, ...] = ()
-    engine: Literal["asyncio", "ray"] = "asyncio"
+    engine: Engine = "asyncio"
 
     @classmethod
     def of(cls, config: Path | None, options: Mapping[str, Any]) -> Self:

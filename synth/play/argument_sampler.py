@@ -10,10 +10,11 @@ from typing import Any, Literal, cast
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
+from servers.text.json_values import JsonSchema
 from servers.worker.instance import CallOutcome
 from synth.play import values
-from synth.play.experience import Experience, Progress
-from synth.play.json_schema import Schema, Schemas, properties_of
+from synth.play.experience import Experience, ProgressMeasure
+from synth.play.json_schema import Schemas, properties_of
 from synth.play.knowledge import About, Known
 from synth.play.row_view import SchemaShape, SqlColumn, View
 from synth.play.value_sources import DATE, ValueSource
@@ -31,7 +32,7 @@ class ArgumentSampler:
     """Samples arguments. It needs the state before a call (`look`) and the outcome after it (`learn`)."""
 
     def __init__(
-        self, environment: Environment, shape: SchemaShape, random: Random, *, progress: Progress | None = None
+        self, environment: Environment, shape: SchemaShape, random: Random, *, progress: ProgressMeasure | None = None
     ) -> None:
         self.environment = environment
         self.experience = Experience(progress)
@@ -176,7 +177,7 @@ class ArgumentSampler:
 
     # single values
 
-    def _value(self, tool: Tool, path: str, schema: Schema, drawn: dict[str, Any]) -> Any:
+    def _value(self, tool: Tool, path: str, schema: JsonSchema, drawn: dict[str, Any]) -> Any:
         """A likely value."""
         schema = self._schemas.plain(tool.arguments, schema)
         if "const" in schema:
@@ -190,7 +191,7 @@ class ArgumentSampler:
             return self._array(tool, path, schema, drawn)
         return self._single(tool, path, schema, kind, drawn)
 
-    def _single(self, tool: Tool, path: str, schema: Schema, kind: str, drawn: dict[str, Any]) -> Any:
+    def _single(self, tool: Tool, path: str, schema: JsonSchema, kind: str, drawn: dict[str, Any]) -> Any:
         """A likely value that is neither an object nor an array."""
         if kind == "null":
             return None
@@ -210,7 +211,7 @@ class ArgumentSampler:
             return values.within(number, schema, whole=kind == "integer")
         return self._text(tool, source, schema, drawn)
 
-    def _text(self, tool: Tool, source: ValueSource, schema: Schema, drawn: dict[str, Any]) -> str:
+    def _text(self, tool: Tool, source: ValueSource, schema: JsonSchema, drawn: dict[str, Any]) -> str:
         if source.kind in ("date", "datetime", "time"):
             known = [*self._known.texts(source), *(one for one in self._known.related(drawn) if isinstance(one, str))]
             known = [one for one in known if DATE.match(one) or source.kind == "time"]
@@ -224,7 +225,7 @@ class ArgumentSampler:
         whole = 0.35 if tool.writes else 0.6
         return values.fitted(values.likely_text(self._known.texts(source), self._random, whole=whole), schema)
 
-    def _object(self, tool: Tool, path: str, schema: Schema, drawn: dict[str, Any]) -> dict[str, Any]:
+    def _object(self, tool: Tool, path: str, schema: JsonSchema, drawn: dict[str, Any]) -> dict[str, Any]:
         required = set(schema.get("required", ()))
         return {
             name: self._value(tool, f"{path}.{name}", inner, drawn)
@@ -232,10 +233,10 @@ class ArgumentSampler:
             if name in required or self._random.random() < 0.6
         }
 
-    def _array(self, tool: Tool, path: str, schema: Schema, drawn: dict[str, Any]) -> list[Any]:
+    def _array(self, tool: Tool, path: str, schema: JsonSchema, drawn: dict[str, Any]) -> list[Any]:
         least, most = int(schema.get("minItems", 0)), int(schema.get("maxItems", 3))
         count = self._random.randint(max(least, min(1, most)), max(least, most))
-        inner = cast("Schema", schema.get("items") or {"type": "string"})
+        inner = cast("JsonSchema", schema.get("items") or {"type": "string"})
         inner = {"description": schema.get("description", ""), **inner}
         found: list[Any] = []
         for _ in range(count):
@@ -244,7 +245,7 @@ class ArgumentSampler:
                 found.append(one)
         return found
 
-    def _wrong(self, tool: Tool, path: str, schema: Schema, drawn: dict[str, Any]) -> Any:
+    def _wrong(self, tool: Tool, path: str, schema: JsonSchema, drawn: dict[str, Any]) -> Any:
         """A value that should most likely be refused."""
         kind = self._schemas.kind(schema)
         if "enum" in schema:
@@ -261,7 +262,7 @@ class ArgumentSampler:
             return whole
         return self._wrong_single(tool, path, schema, kind, drawn)
 
-    def _wrong_single(self, tool: Tool, path: str, schema: Schema, kind: str, drawn: dict[str, Any]) -> Any:
+    def _wrong_single(self, tool: Tool, path: str, schema: JsonSchema, kind: str, drawn: dict[str, Any]) -> Any:
         if kind == "boolean":
             return not drawn.get(path, False)
         source = self._known.source(tool, path, schema)

@@ -16,7 +16,7 @@ MOST_FOR_A_REFUSAL = 0.5
 CAUTION = 2
 """Assumed ordinary calls of every new feature (a prior)."""
 Features = dict[str, Any]
-Progress = Callable[[str, str], float]
+ProgressMeasure = Callable[[str, str], float]
 """The progress of a tool at the text of a refusal, from 0 to 1."""
 
 
@@ -27,7 +27,7 @@ class Experience:
     Without that information, the rarity of the refusal's words counts.
     """
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: ProgressMeasure | None = None) -> None:
         self._progress = progress
         self._counts: defaultdict[tuple[str, str, str, Any], list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._overall: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])

@@ -3,10 +3,9 @@
 from random import Random
 from typing import Any, cast
 
-from servers.text.json_values import as_object, is_list, is_object
+from servers.text.json_values import JsonSchema, as_object, is_list, is_object
 from synth.play import values
 
-Schema = dict[str, Any]
 DEEPEST = 5
 """The most nested references and alternatives."""
 
@@ -17,7 +16,7 @@ class Schemas:
     def __init__(self, random: Random) -> None:
         self._random = random
 
-    def plain(self, root: Schema, schema: Schema, *, likely: bool = False) -> Schema:
+    def plain(self, root: JsonSchema, schema: JsonSchema, *, likely: bool = False) -> JsonSchema:
         """A schema without references and alternatives: one of them is chosen, null more rarely."""
         for _ in range(DEEPEST):
             reference = schema.get("$ref")
@@ -35,7 +34,7 @@ class Schemas:
                 return schema
         return schema
 
-    def kind(self, schema: Schema) -> str:
+    def kind(self, schema: JsonSchema) -> str:
         """Its type; of several one is chosen, null more rarely."""
         told = schema.get("type", "object" if "properties" in schema else "string")
         if is_list(told):
@@ -46,7 +45,7 @@ class Schemas:
             return self._random.choice(real)
         return str(told)
 
-    def strange(self, schema: Schema) -> Any:
+    def strange(self, schema: JsonSchema) -> Any:
         """Anything that a schema permits."""
         branches = schema.get("anyOf") or schema.get("oneOf")
         if branches:
@@ -62,7 +61,7 @@ class Schemas:
             return [self.strange(schema.get("items") or {}) for _ in range(self._random.choice((0, 1, 2, 5)))]
         return self._strange_single(schema, kind)
 
-    def _strange_single(self, schema: Schema, kind: str) -> Any:
+    def _strange_single(self, schema: JsonSchema, kind: str) -> Any:
         if kind in ("integer", "number"):
             number = self._random.choice(values.NUMBERS if kind == "integer" else (*values.NUMBERS, *values.FLOATS))
             return values.within(number, schema, whole=kind == "integer")
@@ -71,13 +70,13 @@ class Schemas:
         return None if kind == "null" else values.fitted(self._random.choice(values.STRANGE), schema)
 
 
-def properties_of(schema: Schema) -> dict[str, Schema]:
+def properties_of(schema: JsonSchema) -> dict[str, JsonSchema]:
     """The schemas of an object's properties."""
     found = schema.get("properties")
-    return cast("dict[str, Schema]", found) if is_object(found) else {}
+    return cast("dict[str, JsonSchema]", found) if is_object(found) else {}
 
 
-def _found(root: Schema, reference: str) -> Schema:
+def _found(root: JsonSchema, reference: str) -> JsonSchema:
     """What a reference within a schema refers to."""
     found: Any = root
     for part in reference.removeprefix("#/").split("/"):

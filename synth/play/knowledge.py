@@ -8,15 +8,16 @@ from typing import Any, cast
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
+from servers.text.json_values import JsonSchema
 from servers.worker.instance import CallOutcome
 from synth.play import values
 from synth.play.experience import Features, features_of
-from synth.play.json_schema import Schema, Schemas
+from synth.play.json_schema import Schemas
 from synth.play.row_view import (
-    Row,
     SchemaShape,
     SqlColumn,
     View,
+    ViewRow,
 )
 from synth.play.value_sources import ValueSource, source_of
 
@@ -100,13 +101,13 @@ class Known:
     def told_by(self, pattern: re.Pattern[str]) -> list[str]:
         return [one for text in self._told for one in pattern.findall(text)]
 
-    def source(self, tool: Tool, path: str, schema: Schema) -> ValueSource:
+    def source(self, tool: Tool, path: str, schema: JsonSchema) -> ValueSource:
         place = (tool.name, path)
         if place not in self._sources:
             name = path.rsplit(".", 1)[-1]
             about = self._schemas.plain(tool.arguments, schema, likely=True)
             if self._schemas.kind(about) == "array":
-                inner = self._schemas.plain(tool.arguments, cast("Schema", about.get("items") or {}), likely=True)
+                inner = self._schemas.plain(tool.arguments, cast("JsonSchema", about.get("items") or {}), likely=True)
                 about = {**about, **inner, "description": about.get("description", "")}
             self._sources[place] = source_of(tool, name, about, self.shape, self.view, self._environment.tools)
         return self._sources[place]
@@ -127,7 +128,9 @@ class Known:
         found = found or list(self._seen.get(source.name, ()))
         return [one for one in found if isinstance(one, str)]
 
-    def numbers(self, source: ValueSource, schema: Schema, drawn: dict[str, Any], random: Random) -> Sequence[float]:
+    def numbers(
+        self, source: ValueSource, schema: JsonSchema, drawn: dict[str, Any], random: Random
+    ) -> Sequence[float]:
         """Numbers of the rows that were chosen already, of the same unit; else those of columns of the same name."""
         told = [number for text in self.told_by(values.NUMBER) for number in values.numbers_of(text)]
         if told and random.random() < 0.35:
@@ -148,8 +151,8 @@ class Known:
             found += [one for name, one in row.items() if unit is None or name.rsplit("_", 1)[-1] == unit]
         return found
 
-    def _rows_of(self, drawn: dict[str, Any]) -> list[Row]:
-        found: list[Row] = []
+    def _rows_of(self, drawn: dict[str, Any]) -> list[ViewRow]:
+        found: list[ViewRow] = []
         for name, value in drawn.items():
             source = next((one for (_, path), one in self._sources.items() if path == name and one.kind == "id"), None)
             if source is None or not isinstance(value, str | int):

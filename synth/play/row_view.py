@@ -11,7 +11,7 @@ from servers.guest.sqlite.sql_text import quoted
 from servers.limits.processor_budget import MOST_STEPS
 from servers.state.readonly_query import Reader
 
-Row = dict[str, Any]
+ViewRow = dict[str, Any]
 MOST_ROWS = 200
 """Of one table or view; values are drawn from the first of them."""
 VIEW_STEPS = 10_000_000
@@ -41,8 +41,10 @@ class SchemaShape:
 class View:
     """The rows of one moment. What is worked out from them is kept."""
 
-    rows: dict[str, list[Row]]
-    _where: dict[SqlColumn, dict[Any, list[Row]]] = field(default_factory=dict[SqlColumn, dict[Any, "list[Row]"]])
+    rows: dict[str, list[ViewRow]]
+    _where: dict[SqlColumn, dict[Any, list[ViewRow]]] = field(
+        default_factory=dict[SqlColumn, dict[Any, "list[ViewRow]"]]
+    )
     _values: dict[SqlColumn, list[Any]] = field(default_factory=dict[SqlColumn, "list[Any]"])
     kinds: dict[tuple[SqlColumn, str, Any], dict[str, Any]] = field(
         default_factory=dict[tuple[SqlColumn, str, Any], dict[str, Any]]
@@ -57,7 +59,7 @@ class View:
             found = self._values[column] = list(dict.fromkeys(cell for cell in cells if cell is not None))
         return found
 
-    def where(self, column: SqlColumn, value: Any) -> list[Row]:
+    def where(self, column: SqlColumn, value: Any) -> list[ViewRow]:
         """The rows with a value in a column."""
         index = self._where.get(column)
         if index is None:
@@ -94,7 +96,7 @@ def shape_of(reader: Reader) -> SchemaShape:
 
 def view_of(reader: Reader, shape: SchemaShape) -> View:
     """The rows of a state; of each table and view the first ones. A view that takes long or fails is left out."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[ViewRow]] = {}
     for table in shape.columns:
         rows[table] = _some(reader, table, steps=MOST_STEPS)
     for name in shape.views:
@@ -105,7 +107,7 @@ def view_of(reader: Reader, shape: SchemaShape) -> View:
     return View(rows)
 
 
-def _some(reader: Reader, name: str, *, steps: int) -> list[Row]:
+def _some(reader: Reader, name: str, *, steps: int) -> list[ViewRow]:
     found = reader.select(f"SELECT * FROM main.{quoted(name)} LIMIT {MOST_ROWS}", rows=MOST_ROWS, steps=steps)
     return [
         dict(zip(found.columns, row, strict=True))

@@ -9,13 +9,13 @@ from servers.bundle.description import Tool
 from servers.text.json_values import is_list, is_object
 from synth.play.row_view import SchemaShape, SqlColumn, View
 
-Kind = Literal["id", "date", "time", "datetime", "email", "text", "number"]
+ColumnKind = Literal["id", "date", "time", "datetime", "email", "text", "number"]
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?")
 TIME = re.compile(r"\d{2}:\d{2}(:\d{2})?")
-PATTERNS: tuple[tuple[re.Pattern[str], Kind], ...] = ((DATETIME, "datetime"), (DATE, "date"), (TIME, "time"))
-FORMATS: dict[str, Kind] = {"date": "date", "date-time": "datetime", "time": "time", "email": "email"}
-MARKS: tuple[tuple[str, Kind], ...] = (
+PATTERNS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = ((DATETIME, "datetime"), (DATE, "date"), (TIME, "time"))
+FORMATS: dict[str, ColumnKind] = {"date": "date", "date-time": "datetime", "time": "time", "email": "email"}
+MARKS: tuple[tuple[str, ColumnKind], ...] = (
     ("YYYY-MM-DD HH:MM", "datetime"),
     ("YYYY-MM-DDTHH:MM", "datetime"),
     ("YYYY-MM-DD", "date"),
@@ -33,7 +33,7 @@ class ValueSource:
     """Where one argument's values come from: what kind they are of, and in which columns such values stand."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     columns: tuple[SqlColumn, ...]
     tools: tuple[str, ...] = ()
     """The tools that show such values, as the description says."""
@@ -146,7 +146,7 @@ def _alike(name: str, shape: SchemaShape, view: View) -> list[SqlColumn]:
     ]
 
 
-def _kind(name: str, schema: dict[str, Any], about: str, values: list[Any]) -> Kind:
+def _kind(name: str, schema: dict[str, Any], about: str, values: list[Any]) -> ColumnKind:
     """What the schema says, else the description, else the values of such columns, else the name."""
     told: Any = schema.get("type")
     types = cast("list[str]", told) if is_list(told) else [told]

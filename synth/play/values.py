@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from servers.text.json_values import is_list, is_object
-from synth.play.value_sources import Kind
+from synth.play.value_sources import ColumnKind
 
 
 def day_in(text: str) -> date | None:
@@ -62,7 +62,7 @@ def numbers_of(text: str) -> list[float]:
     return [int(text)] if text.isdigit() else [round(100 * float(text)), float(text)]
 
 
-def moment(now: str, kind: Kind, days: int, random: Random) -> str:
+def moment(now: str, kind: ColumnKind, days: int, random: Random) -> str:
     """A date, or a date and time, so many days from now."""
     then = datetime.fromisoformat(now) + timedelta(days=days)
     if kind == "date":
@@ -71,7 +71,7 @@ def moment(now: str, kind: Kind, days: int, random: Random) -> str:
     return then.strftime("%H:%M") if kind == "time" else then.isoformat(sep=" ")
 
 
-def likely_moment(now: str, kind: Kind, known: list[str], random: Random) -> str:
+def likely_moment(now: str, kind: ColumnKind, known: list[str], random: Random) -> str:
     """A moment near the instance's time, or near a known one."""
     dates = [one for one in known if day_in(one) is not None]
     if kind == "time" and known and random.random() < 0.5:
@@ -86,7 +86,7 @@ def likely_moment(now: str, kind: Kind, known: list[str], random: Random) -> str
     return moment(now, kind, ahead, random)
 
 
-def wrong_moment(now: str, kind: Kind, random: Random) -> str:
+def wrong_moment(now: str, kind: ColumnKind, random: Random) -> str:
     """A moment that is over, far off, or none."""
     if random.random() < 0.3:
         return random.choice(NOT_DATES)

@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from multiprocessing.connection import Connection
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from servers.errors import FarmError, InfraError
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
+Engine = Literal["asyncio", "ray"]
+"""Where jobs run: on this machine, or on a Ray cluster."""
 
 Order_contra = TypeVar("Order_contra", contravariant=True)
 Done_co = TypeVar("Done_co", covariant=True)
@@ -38,7 +40,7 @@ class Gone(FarmError):
     """Nobody is at the other end any more."""
 
 
-class WorkerConnection(Generic[Order, Done]):
+class WorkerConnection(Generic[OrderT, DoneT]):
     """Our end of a connection to a worker that does one order at a time. `threads` has room for one that waits for it.
 
     What is asked and what comes back is pickled, so only our own values may be in it.
@@ -48,7 +50,7 @@ class WorkerConnection(Generic[Order, Done]):
         self._here = here
         self._threads = threads
 
-    async def ask(self, order: Order) -> Done:
+    async def ask(self, order: OrderT) -> DoneT:
         """Have one thing done.
 
         Raises:
@@ -68,6 +70,6 @@ class WorkerConnection(Generic[Order, Done]):
         with suppress(OSError), socket.socket(fileno=os.dup(self._here.fileno())) as wire:
             wire.shutdown(socket.SHUT_RDWR)
 
-    def _asked(self, order: Order) -> Any:
+    def _asked(self, order: OrderT) -> Any:
         self._here.send(order)
         return self._here.recv()

@@ -16,11 +16,11 @@ from synth.pipeline.asker import gather_all
 from synth.processes.job import Job
 from synth.processes.process_pool import PoolSettings, process_pool
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
 
 
-class KeptResults(Generic[Order, Done]):
+class KeptResults(Generic[OrderT, DoneT]):
     """The results of orders in a file: a line each, written as soon as it is known.
 
     `lines` reads and writes one. `name` gives all that the result of an order depends on, as JSON: a result counts only
@@ -31,7 +31,7 @@ class KeptResults(Generic[Order, Done]):
     """
 
     def __init__(
-        self, path: Path, lines: TypeAdapter[tuple[str, Done]], name: Callable[[Order], Sequence[Any]]
+        self, path: Path, lines: TypeAdapter[tuple[str, DoneT]], name: Callable[[OrderT], Sequence[Any]]
     ) -> None:
         self._path = path
         self._name = name
@@ -46,19 +46,19 @@ class KeptResults(Generic[Order, Done]):
             raise RequestError(f"{path.parent}: cannot keep what is found: {trouble(error)}") from None
         self._made = dict(read for line in made if (read := self._read(line)) is not None)
 
-    def find(self, order: Order) -> Done | None:
+    def find(self, order: OrderT) -> DoneT | None:
         """The stored result of an order, if there is one."""
         return self._made.get(self._digest(order))
 
-    def keep(self, order: Order, done: Done) -> None:
+    def keep(self, order: OrderT, done: DoneT) -> None:
         line = self._lines.dump_json((self._digest(order), done)).decode()
         with naming(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
-    def _digest(self, order: Order) -> str:
+    def _digest(self, order: OrderT) -> str:
         return hashlib.sha256(json.dumps(self._name(order)).encode()).hexdigest()[:32]
 
-    def _read(self, line: str) -> tuple[str, Done] | None:
+    def _read(self, line: str) -> tuple[str, DoneT] | None:
         """The content of a line. None if it is incomplete, or from another version."""
         try:
             return self._lines.validate_json(line)
@@ -67,12 +67,12 @@ class KeptResults(Generic[Order, Done]):
 
 
 async def all_done(
-    orders: Sequence[Order],
-    job: Job[Order, Done],
+    orders: Sequence[OrderT],
+    job: Job[OrderT, DoneT],
     pool: PoolSettings,
-    kept: KeptResults[Order, Done] | None,
-    on_done: Callable[[Order], None],
-) -> list[Done]:
+    kept: KeptResults[OrderT, DoneT] | None,
+    on_done: Callable[[OrderT], None],
+) -> list[DoneT]:
     """The results of orders: those that were kept, and the others by processes. `on_done` hears of the others."""
     seen = [kept.find(order) if kept is not None else None for order in orders]
     left = [place for place, one in enumerate(seen) if one is None]

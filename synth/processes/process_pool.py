@@ -8,16 +8,14 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from synth.processes.job import Job
+from synth.processes.job import Engine, Job
 from synth.processes.ray_cluster import on_cluster
 from synth.processes.worker_process import ProcessWorker
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
-Engine = Literal["asyncio", "ray"]
-"""Where jobs run: on this machine, or on a Ray cluster."""
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
 MOST = 64
 
 
@@ -35,12 +33,12 @@ def cores() -> int:
 
 @asynccontextmanager
 async def process_pool(
-    job: Job[Order, Done], settings: PoolSettings, *, most: int = MOST
-) -> AsyncGenerator[Callable[[Order], Awaitable[Done]]]:
+    job: Job[OrderT, DoneT], settings: PoolSettings, *, most: int = MOST
+) -> AsyncGenerator[Callable[[OrderT], Awaitable[DoneT]]]:
     """A function that does one order. Calls run concurrently, one on each worker, with `most` workers at most."""
     count = settings.workers
     async with AsyncExitStack() as stack:
-        each: list[Callable[[Order], Awaitable[Done]]]
+        each: list[Callable[[OrderT], Awaitable[DoneT]]]
         here = min(count or cores(), max(most, 1))
         if settings.engine == "ray":
             each = await stack.enter_async_context(on_cluster(job, count, max(1, min(most, MOST))))
@@ -52,11 +50,11 @@ async def process_pool(
             for one in beside:  # all of them before the first is waited for
                 stack.callback(one.tell_to_end)
             each = [one.ask for one in beside]
-        free: asyncio.Queue[Callable[[Order], Awaitable[Done]]] = asyncio.Queue()
+        free: asyncio.Queue[Callable[[OrderT], Awaitable[DoneT]]] = asyncio.Queue()
         for one in each:
             free.put_nowait(one)
 
-        async def do(order: Order) -> Done:
+        async def do(order: OrderT) -> DoneT:
             one = await free.get()
             try:
                 return await one(order)

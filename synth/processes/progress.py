@@ -11,8 +11,8 @@ from synth.processes.job import Job
 from synth.processes.kept_results import KeptResults, all_done
 from synth.processes.process_pool import PoolSettings
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
 
 
 def progress_on(terminal: Terminal) -> Progress:
@@ -38,13 +38,13 @@ class Shown(NamedTuple):
 
 
 async def all_shown(
-    orders: Sequence[Order],
-    job: Job[Order, Done],
+    orders: Sequence[OrderT],
+    job: Job[OrderT, DoneT],
     pool: PoolSettings,
-    kept: KeptResults[Order, Done] | None,
+    kept: KeptResults[OrderT, DoneT] | None,
     shown: Shown,
-    on_done: Callable[[Order], None] = lambda _: None,
-) -> list[Done]:
+    on_done: Callable[[OrderT], None] = lambda _: None,
+) -> list[DoneT]:
     """The results of orders: those that were kept, and the others by processes. `on_done` hears of the others."""
     made = sum(kept.find(order) is not None for order in orders) if kept is not None else 0
     if made:
@@ -53,7 +53,7 @@ async def all_shown(
     with progress_on(shown.terminal) as progress:
         task = progress.add_task(shown.done, total=len(orders), completed=made)
 
-        def one_more(order: Order) -> None:
+        def one_more(order: OrderT) -> None:
             progress.advance(task)
             on_done(order)
 

@@ -15,15 +15,15 @@ from typing import Any, TypeVar
 from servers.errors import FarmError
 from synth.processes.job import Gone, Job, WorkerConnection
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
 SECONDS_TO_END = 20
 
 
 @asynccontextmanager
 async def on_cluster(
-    job: Job[Order, Done], count: int | None, most: int
-) -> AsyncGenerator[list[Callable[[Order], Awaitable[Done]]]]:
+    job: Job[OrderT, DoneT], count: int | None, most: int
+) -> AsyncGenerator[list[Callable[[OrderT], Awaitable[DoneT]]]]:
     """The workers of a cluster: `count`, or one for each core, and never more than `most`.
 
     Raises:

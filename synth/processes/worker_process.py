@@ -16,22 +16,22 @@ from servers.limits.parent_death import die_with_parent
 from synth.processes.inline_loop import run_alone
 from synth.processes.job import Gone, Job, WorkerConnection
 
-Order = TypeVar("Order")
-Done = TypeVar("Done")
+OrderT = TypeVar("OrderT")
+DoneT = TypeVar("DoneT")
 SECONDS_TO_END = 10
 MOST_DEATHS = 2
 """The number of processes that may die during an order. Then it is not repeated: it may be the cause."""
 
 
-class ProcessWorker(Generic[Order, Done]):
+class ProcessWorker(Generic[OrderT, DoneT]):
     """A worker in a child process. Close it after use."""
 
-    def __init__(self, job: Job[Order, Done], threads: ThreadPoolExecutor) -> None:
+    def __init__(self, job: Job[OrderT, DoneT], threads: ThreadPoolExecutor) -> None:
         self._job = job
         self._threads = threads
         self._begin()
 
-    async def ask(self, order: Order) -> Done:
+    async def ask(self, order: OrderT) -> DoneT:
         """Have one order done.
 
         Raises:
@@ -62,7 +62,7 @@ class ProcessWorker(Generic[Order, Done]):
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
-        self._connection = WorkerConnection[Order, Done](self._here, self._threads)
+        self._connection = WorkerConnection[OrderT, DoneT](self._here, self._threads)
         self._process = context.Process(target=_serve, args=(self._job, there, os.getpid()), daemon=True)
         with _deaf_to_interrupts():
             self._process.start()

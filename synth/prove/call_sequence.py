@@ -7,7 +7,7 @@ from typing import Any
 
 from servers.messages import OutcomeKind
 from synth.play.experience import PARTICULAR
-from synth.prove.proof import Check, Finding
+from synth.prove.proof import Finding, ProofCheck
 
 LONGEST = 300
 
@@ -40,14 +40,14 @@ class Found:
     """The findings of a proof, each once, and the number of checks of each kind."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Check, str, str], Finding] = {}
-        self.checks: dict[Check, int] = {}
+        self._found: dict[tuple[ProofCheck, str, str], Finding] = {}
+        self.checks: dict[ProofCheck, int] = {}
 
-    def checked(self, check: Check, times: int = 1) -> None:
+    def checked(self, check: ProofCheck, times: int = 1) -> None:
         """Count a check."""
         self.checks[check] = self.checks.get(check, 0) + times
 
-    def add(self, check: Check, subject: str, what: str, where: object = "") -> None:
+    def add(self, check: ProofCheck, subject: str, what: str, where: object = "") -> None:
         """Add a finding. `where` is the first call that showed it."""
         key = (check, subject, what)
         known = self._found.get(key)

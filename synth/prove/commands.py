@@ -20,7 +20,8 @@ from servers.text.wording import counted, noun
 from synth.pipeline.asker import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
-from synth.processes.process_pool import Engine, PoolSettings, cores, process_pool
+from synth.processes.job import Engine
+from synth.processes.process_pool import PoolSettings, cores, process_pool
 from synth.processes.progress import progress_on
 from synth.prove.picture import card_of, picture
 from synth.prove.proof import Proof, load_proof, write_proof

@@ -14,7 +14,7 @@ from servers.records import Record
 
 FORMAT = 1
 COVERAGE_WEIGHT, RULES_WEIGHT = 60, 40
-Check = Literal[
+ProofCheck = Literal[
     "loads", "answers", "result", "reads_only", "refusal", "integrity", "succeeds", "refuses", "repeats", "shares",
     "rules", "examples",
 ]  # fmt: skip
@@ -23,7 +23,7 @@ Check = Literal[
 class Finding(Record):
     """One fault, with the first call that showed it, and its frequency."""
 
-    check: Check
+    check: ProofCheck
     subject: str
     text: str
     times: int = 1
@@ -65,7 +65,7 @@ class Proof(Record):
     calls: int
     sound: bool
     score: float
-    checks: dict[Check, int]
+    checks: dict[ProofCheck, int]
     findings: tuple[Finding, ...]
     tools: dict[str, ToolShown]
     rules: dict[str, RuleShown]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from synth.play.playground import Playground, Session
 from synth.prove.call_sequence import CallSequence, Found, RecordedCall
-from synth.prove.proof import Check
+from synth.prove.proof import ProofCheck
 
 
 async def repeat(
@@ -45,13 +45,13 @@ async def interleave(
         on_call(len(one.calls) + len(other.calls))
 
 
-async def _again(scene: Session, made: RecordedCall, found: Found, check: Check, how: str) -> None:
+async def _again(scene: Session, made: RecordedCall, found: Found, check: ProofCheck, how: str) -> None:
     found.checked(check)
     outcome = await scene.call(made.tool, made.arguments)
     if (outcome.kind, outcome.text) != (made.kind, made.text):
         found.add(check, made.tool, f"answered differently when {how}", made)
 
 
-async def _same_rows(scene: Session, walk: CallSequence, found: Found, check: Check, how: str) -> None:
+async def _same_rows(scene: Session, walk: CallSequence, found: Found, check: ProofCheck, how: str) -> None:
     if walk.calls and await scene.digest() != walk.calls[-1].digest:
         found.add(check, "rows", f"differ at the end of a walk that was {how}", walk.calls[-1])

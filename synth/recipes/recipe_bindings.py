@@ -12,15 +12,15 @@ from synth.recipes.recipe_file import Recipe
 
 VALUE = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 RANK = "rank"
-Values = dict[str, Any]
+BoundValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Binding:
     """One way to fill a recipe: single values, the rows of each set, and the values that are as right as the chosen."""
 
-    values: Values
-    sets: Mapping[str, list[Values]]
+    values: BoundValues
+    sets: Mapping[str, list[BoundValues]]
     also_right: Mapping[str, tuple[Any, ...]]
 
 
@@ -34,7 +34,7 @@ class RecipeReader:
         self._reader = reader
         self._first = {"now": clock, "today": clock[:10]}
 
-    def values(self, recipe: Recipe) -> list[Values]:
+    def values(self, recipe: Recipe) -> list[BoundValues]:
         """The values of every way to fill a recipe, before its picks and sets.
 
         Raises:
@@ -51,7 +51,7 @@ class RecipeReader:
         found = [self.bound(recipe, values, {}) for values in self.values(recipe)]
         return [one for one in found if one is not None]
 
-    def bound(self, recipe: Recipe, values: Values, others: Mapping[str, str]) -> Binding | None:
+    def bound(self, recipe: Recipe, values: BoundValues, others: Mapping[str, str]) -> Binding | None:
         """One way to fill a recipe, with `others` in place of some of its picks and sets. None if nothing fits."""
         known = dict(values)
         for name, sql in recipe.picks.items():
@@ -70,7 +70,7 @@ class RecipeReader:
         }
         return Binding(known, sets, also)
 
-    def with_values(self, sql: str, values: Values) -> str:
+    def with_values(self, sql: str, values: BoundValues) -> str:
         """SQL with literals in place of `:name`.
 
         Raises:
@@ -85,6 +85,6 @@ class RecipeReader:
 
         return VALUE.sub(as_sql, sql)
 
-    def _rows(self, sql: str, values: Values) -> list[Values]:
+    def _rows(self, sql: str, values: BoundValues) -> list[BoundValues]:
         result = self._reader.select(self.with_values(sql, values))
         return [dict(zip(result.columns, row, strict=True)) for row in result.rows]

@@ -23,13 +23,13 @@ from synth.certify.certifier import examine
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground, Session
 from synth.processes.process_pool import PoolSettings, process_pool
-from synth.recipes.recipe_bindings import Binding, RecipeReader, Values
+from synth.recipes.recipe_bindings import Binding, BoundValues, RecipeReader
 from synth.recipes.recipe_file import Recipe, read_recipes
 from synth.recipes.recipe_plan import Unfit
 from synth.recipes.recipe_scenario import RecipeKitchen, scenario_of
 
 ID = re.compile(r"hard(\d+)_(\d+)")
-Way = Binding | Values
+Way = Binding | BoundValues
 """A way to fill a recipe. With a setup these are only the values of `bind`, as its rows are not there yet."""
 MOST_OF_ONE = 40
 """The most ways of one recipe that are tried with one seed."""
@@ -125,7 +125,7 @@ def _ways(reader: RecipeReader, recipe: Recipe) -> Sequence[Way]:
 
 @asynccontextmanager
 async def _with_rows_added(
-    kitchen: RecipeKitchen, recipe: Recipe, values: Values
+    kitchen: RecipeKitchen, recipe: Recipe, values: BoundValues
 ) -> AsyncGenerator[tuple[RecipeKitchen, Binding]]:
     """The kitchen on an instance that has the recipe's own rows too, and the way chosen among all of them.
 

@@ -10,7 +10,7 @@ from servers.scenario.scenario import PlannedCall
 from servers.text.json_leaves import path_to
 from servers.text.json_values import is_list, is_object
 from synth.play.playground import Session
-from synth.recipes.recipe_bindings import Binding, Values
+from synth.recipes.recipe_bindings import Binding, BoundValues
 from synth.recipes.recipe_file import Recipe, RecipeStep
 from synth.solutions.plausible_values import enum_of
 
@@ -25,7 +25,7 @@ class ExpandedStep(NamedTuple):
     """One call to make: its step, the chosen values, and the row of the set that it is made for."""
 
     step: RecipeStep
-    values: Values
+    values: BoundValues
     row: int
 
 
@@ -81,7 +81,7 @@ def expanded(recipe: Recipe, binding: Binding) -> Iterator[ExpandedStep]:
                     yield ExpandedStep(step, values, -1 if row is None else number)
 
 
-def _columns(binding: Binding) -> Values:
+def _columns(binding: Binding) -> BoundValues:
     """The columns of sets, as `NAME[].COLUMN`: for arguments that are lists."""
     return {
         f"{name}[].{column}": [row[column] for row in rows]

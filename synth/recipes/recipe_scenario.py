@@ -17,7 +17,7 @@ from servers.text.json_leaves import leaves
 from synth.backward.row_goals import changed, counted, footprint, goals_of_rows
 from synth.phrasing.task_text import ARTICLE, TemplateValues, filled
 from synth.play.playground import Playground, Session
-from synth.recipes.recipe_bindings import Binding, RecipeReader, Values
+from synth.recipes.recipe_bindings import Binding, BoundValues, RecipeReader
 from synth.recipes.recipe_file import Recipe, RecipeQuestion, Recipes
 from synth.recipes.recipe_plan import RecipePlan, Unfit, expanded, made
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
@@ -49,7 +49,7 @@ class RecipeKitchen:
         """The start of the environment's clock."""
         return self.stage.environment.description.clock
 
-    def words(self, values: Values) -> dict[str, str]:
+    def words(self, values: BoundValues) -> dict[str, str]:
         """Values as people write them."""
         phrases = self.phrases
         return {

@@ -15,7 +15,7 @@ from synth.interop.audit.audit import drawn_from
 from synth.interop.imports.check_values import hints_of, known_in
 from synth.play.argument_sampler import ArgumentSampler, Mode
 from synth.play.row_view import SchemaShape, View
-from synth.relational.states import State
+from synth.relational.states import TwinState
 
 MODES: tuple[Mode, ...] = ("plausible", "plausible", "near_miss", "wild")
 OF_ROWS = 0.3
@@ -45,7 +45,7 @@ class CallDrawer:
         self._audit = Drawer(hints, random, known_in(imported.source))
         self.sampler = ArgumentSampler(own, shape, random)
 
-    def draw(self, tool: str, state: State, view: View, now: str) -> dict[str, Any]:
+    def draw(self, tool: str, state: TwinState, view: View, now: str) -> dict[str, Any]:
         """Arguments for a tool that fit its schema, if some are found."""
         told = self._environment.tools[tool]
         seen = seen_of(state)
@@ -64,7 +64,7 @@ class CallDrawer:
                 return drawn
         return {} if _is_too_large(drawn) else drawn
 
-    def variations(self, tool: str, arguments: dict[str, Any], state: State) -> list[dict[str, Any]]:
+    def variations(self, tool: str, arguments: dict[str, Any], state: TwinState) -> list[dict[str, Any]]:
         """A call with each argument changed in every way, left out, or None; and some with two changed arguments.
 
         Among the other values are some that rows of a state hold under the same name.
@@ -132,7 +132,7 @@ def _is_too_large(value: Any) -> bool:
     return isinstance(value, int) and not -LARGEST <= value < LARGEST
 
 
-def seen_of(state: State) -> Seen:
+def seen_of(state: TwinState) -> Seen:
     """A state as the audit's drawing reads it."""
     return Seen.of({name: attribute.value for name, attribute in state.items()})
 

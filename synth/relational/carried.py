@@ -19,7 +19,7 @@ from synth.play.playground import Playground
 from synth.play.row_view import SchemaShape
 from synth.relational.call_drawer import CallDrawer, other_value
 from synth.relational.paired_run import PairedRun, calls_text
-from synth.relational.states import State, TwinStart, own_rows, rows_of_state
+from synth.relational.states import TwinStart, TwinState, own_rows, rows_of_state
 from synth.relational.twin_file import Twin
 
 STATE_MUTANTS = 60
@@ -173,7 +173,7 @@ class CheckComparison:
                 if one.compared_states:
                     await self._ask(run, f"in drawn run {number + 1}, after {calls_text([(tool, arguments)])}")
 
-    async def _mutants(self, state: State, count: int) -> AsyncGenerator[PairedRun]:
+    async def _mutants(self, state: TwinState, count: int) -> AsyncGenerator[PairedRun]:
         """States with a changed, deleted or doubled row, that the tables can hold."""
         gone, moved = without_one(state), with_one_moved(state)
         some = self._random.sample(gone, min(len(gone), count // 4))
@@ -221,11 +221,11 @@ def _verdicts(said: Assessment) -> Verdicts:
     return {one.checkpoint: one.holds for one in said.verdicts}
 
 
-def _shown(state: State) -> str:
+def _shown(state: TwinState) -> str:
     return str({name: attribute.value for name, attribute in state.items()})[:1500]
 
 
-def without_one(state: State) -> list[State]:
+def without_one(state: TwinState) -> list[TwinState]:
     """The states that lack one entry of one container."""
     return [
         {**state, name: replace(held, entries={key: value for key, value in held.entries.items() if key != gone})}
@@ -235,9 +235,9 @@ def without_one(state: State) -> list[State]:
     ]
 
 
-def with_one_moved(state: State) -> list[State]:
+def with_one_moved(state: TwinState) -> list[TwinState]:
     """The states in which one field of an entry has the value that the next entry has there."""
-    found: list[State] = []
+    found: list[TwinState] = []
     for name, held in state.items():
         entries = list(held.entries.items()) if held.kept != "value" else []
         for (key, value), (_, following) in zip(entries, [*entries[1:], *entries[:1]], strict=True):
@@ -248,7 +248,7 @@ def with_one_moved(state: State) -> list[State]:
     return found
 
 
-def mutated(state: State, random: Random) -> State:
+def mutated(state: TwinState, random: Random) -> TwinState:
     """A state with one entry of one container changed, deleted, or there twice."""
     containers = [name for name, one in state.items() if one.kept != "value" and one.entries]
     if not containers:

@@ -37,7 +37,7 @@ MOST_VARIED = 2
 MOST_SHORTENED = 4
 FEWEST_SAID = 8
 """Letters of the words by which a declared refusal is told."""
-Calls = Sequence[tuple[str, dict[str, Any]]]
+TwinCalls = Sequence[tuple[str, dict[str, Any]]]
 
 
 @dataclass
@@ -155,7 +155,7 @@ class _Good(NamedTuple):
 
     worth: tuple[int, int]
     start: str
-    calls: Calls
+    calls: TwinCalls
 
 
 class _Comparison:
@@ -247,7 +247,7 @@ class _Comparison:
                     if self._told[tool] < MOST_OF_A_TOOL:
                         await self._varied(name, [*before, (tool, arguments)])
 
-    async def _varied(self, name: str, calls: Calls) -> None:
+    async def _varied(self, name: str, calls: TwinCalls) -> None:
         run = self._runs[name]
         if await run.begin():
             return
@@ -259,7 +259,7 @@ class _Comparison:
         if one.wrong:
             await self._tell(name, calls, one)
 
-    def _note(self, name: str, made: Calls, one: Compared) -> None:
+    def _note(self, name: str, made: TwinCalls, one: Compared) -> None:
         tool, arguments = made[-1]
         key = (tool, frozenset(arguments))
         if one.own.kind == "ok" and not one.wrong:
@@ -277,7 +277,7 @@ class _Comparison:
         ]
         return self._random.choices(names, weights)[0]
 
-    async def _play(self, name: str, calls: Calls) -> None:
+    async def _play(self, name: str, calls: TwinCalls) -> None:
         run, results = self._runs[name], list[ToolResult]()
         if await run.begin():
             return
@@ -306,7 +306,7 @@ class _Comparison:
             told = self.found.tools[tool]
             self.found.tools[tool] = told.model_copy(update={one.agreed: getattr(told, one.agreed) + 1})
 
-    async def _tell(self, name: str, made: Calls, one: Compared) -> None:
+    async def _tell(self, name: str, made: TwinCalls, one: Compared) -> None:
         """Add a finding, with the fewest calls before it that show it."""
         self._told[made[-1][0]] += 1
         if self._told[made[-1][0]] > MOST_OF_A_TOOL:
@@ -323,7 +323,7 @@ class _Comparison:
         start = f" (start: {name})" if name != FIRST else ""
         self.found.findings.append(f"{tool}: {call_text(tool, arguments)}{before}{start}: {one.wrong}")
 
-    async def _again(self, name: str, calls: Calls) -> Compared | None:
+    async def _again(self, name: str, calls: TwinCalls) -> Compared | None:
         """The last call of a run, if it is wrong in that run too."""
         run = self._runs[name]
         if await run.begin():

@@ -9,7 +9,7 @@ from servers.errors import QueryError
 from servers.worker.instance import CallOutcome
 from synth.play.playground import Session
 from synth.relational.likeness import Likeness
-from synth.relational.states import State, imported_state, mapped_state, state_difference
+from synth.relational.states import TwinState, imported_state, mapped_state, state_difference
 from synth.relational.twin_file import DeclaredDifference, Twin
 
 FAULTS = ("failed", "timeout", "died")
@@ -43,7 +43,7 @@ class PairedRun:
     def __init__(self, imported: Session, own: Session, twin: Twin) -> None:
         self.imported, self.own, self._twin = imported, own, twin
         self._likeness = Likeness()
-        self.state: State = {}
+        self.state: TwinState = {}
 
     async def begin(self) -> str:
         """Undo all calls. Returns how the states at the start differ, or nothing."""

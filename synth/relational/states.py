@@ -47,7 +47,7 @@ class HeldAttribute:
         return list(self.entries.values()) if self.kept == "list" else self.entries[""]
 
 
-State = dict[str, HeldAttribute]
+TwinState = dict[str, HeldAttribute]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class TwinStart:
     clock: str | None
 
 
-def imported_state(reader: Reader) -> State:
+def imported_state(reader: Reader) -> TwinState:
     """The attributes that the rows of an imported object hold."""
     select = reader.connection.execute
-    found: State = {}
+    found: TwinState = {}
     tables = {str(name): str(table) for name, table in select("SELECT attribute, name FROM main.containers")}
     for name, kept, value in select("SELECT name, kept, value FROM main.attributes ORDER BY place").fetchall():
         if name == CONFIG:
@@ -99,7 +99,7 @@ def mapped_state(reader: Reader, mapping: Sequence[MappedAttribute]) -> dict[str
     return found
 
 
-def state_difference(imported: State, own: dict[str, dict[str, Any]], likeness: Likeness) -> str:
+def state_difference(imported: TwinState, own: dict[str, dict[str, Any]], likeness: Likeness) -> str:
     """Where the mapped state is not the imported one, or nothing."""
     for name, attribute in imported.items():
         if name not in own:
@@ -120,7 +120,7 @@ def starts_of(environment: Environment) -> dict[str, tuple[str, str | None]]:
     return {FIRST: ("", None), **{name: (one.setup, one.clock) for name, one in scenarios.items()}}
 
 
-async def imported_start(environment: Environment, setup: str, clock: str | None, guests: Guests) -> State:
+async def imported_start(environment: Environment, setup: str, clock: str | None, guests: Guests) -> TwinState:
     """The attributes at a start. Raises QueryError if it cannot be built."""
     image, wrong = await image_of(
         guests,
@@ -138,7 +138,7 @@ async def imported_start(environment: Environment, setup: str, clock: str | None
         reader.close()
 
 
-async def loaded(guests: Guests, *, schema: str, loading: str, state: State, clock: str) -> tuple[bytes, str]:
+async def loaded(guests: Guests, *, schema: str, loading: str, state: TwinState, clock: str) -> tuple[bytes, str]:
     """An image with an imported state as rewritten rows beside it, or why there is none."""
     rows = [
         f"INSERT INTO {IMPORTED} VALUES ({sql_literal(name)}, {sql_literal(key)}, {place},"
@@ -150,7 +150,7 @@ async def loaded(guests: Guests, *, schema: str, loading: str, state: State, clo
     return await image_of(guests, schema=f"{schema}\n{IMPORTED_TABLE}", seed=seed, clock=clock)
 
 
-def rows_of_state(state: State) -> str:
+def rows_of_state(state: TwinState) -> str:
     """SQL that replaces the rows of an imported object's containers by those of a state."""
     lines: list[str] = []
     for attribute in state.values():
@@ -174,7 +174,7 @@ def rows_script(shape: ImageShape, *, replaces: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def own_rows(guests: Guests, *, schema: str, loading: str, state: State, clock: str) -> str:
+async def own_rows(guests: Guests, *, schema: str, loading: str, state: TwinState, clock: str) -> str:
     """The rewritten rows of an imported state as SQL. Raises QueryError if the loading script fails."""
     image, wrong = await loaded(guests, schema=schema, loading=loading, state=state, clock=clock)
     if wrong:

@@ -25,7 +25,7 @@ from synth.pipeline.stage import Artefacts, Stage
 from synth.relational.likeness import Likeness
 from synth.relational.states import (
     FIRST,
-    State,
+    TwinState,
     imported_start,
     loaded,
     mapped_state,
@@ -175,13 +175,15 @@ def class_text(environment: Environment) -> str:
     return environment.source.partition(RUNTIME)[0].rstrip()
 
 
-def state_text(state: State) -> str:
+def state_text(state: TwinState) -> str:
     """A state for a writer, as JSON."""
     told = {name: attribute.value for name, attribute in state.items()}
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
-async def table_findings(answer: RelationalTables, states: dict[str, State], clock: str, guests: Guests) -> list[str]:
+async def table_findings(
+    answer: RelationalTables, states: dict[str, TwinState], clock: str, guests: Guests
+) -> list[str]:
     """The faults of tables and mapping: every start must load, keep the rules, and come back as it was."""
     image, wrong = await image_of(guests, schema=answer.schema_sql, clock=clock)
     if wrong:
@@ -205,7 +207,7 @@ async def table_findings(answer: RelationalTables, states: dict[str, State], clo
     return found
 
 
-def _returned(answer: RelationalTables, image: bytes, state: State) -> str:
+def _returned(answer: RelationalTables, image: bytes, state: TwinState) -> str:
     """How the mapped rows differ from the state that they were loaded from."""
     reader = Reader(image, image)
     likeness = Likeness()

@@ -19,7 +19,7 @@ from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.certify.certificates import write_certificate, write_scenario
 from synth.certify.certifier import examine
 from synth.llm.prompt import Prompt
-from synth.llm.writer import Message, Writer
+from synth.llm.writer import Writer, WriterMessage
 from synth.pipeline.asker import Asker, Rejected, WriterExchange, gather_all
 from synth.play.playground import Playground
 from synth.retelling.retelling_gate import Gate, Original, signed, unmarked
@@ -213,7 +213,7 @@ class Retelling:
         return list(left.values())
 
     async def _judged(
-        self, task: _Task, text: str, gate: Gate, messages: Sequence[Message]
+        self, task: _Task, text: str, gate: Gate, messages: Sequence[WriterMessage]
     ) -> tuple[Scenario | None, list[str]]:
         """The certified scenario in new words, or the reasons why it is refused."""
         if not text:
@@ -237,7 +237,7 @@ class Retelling:
             ]
         return scenario.model_copy(update={"certificate": seen.certificate}), []
 
-    def _messages(self, prompt: Prompt, tasks: Sequence[_Task]) -> tuple[Message, ...]:
+    def _messages(self, prompt: Prompt, tasks: Sequence[_Task]) -> tuple[WriterMessage, ...]:
         described = self.bundle.environment.description
         holes = {
             "title": described.title,
@@ -288,7 +288,7 @@ class Retelling:
         write_whole(self._file, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
 
 
-def _provenance(scenario: Scenario, messages: Sequence[Message]) -> Provenance:
+def _provenance(scenario: Scenario, messages: Sequence[WriterMessage]) -> Provenance:
     before = scenario.provenance
     asked = hashlib.sha256("\n".join(one.content for one in messages).encode()).hexdigest()[:16]
     return Provenance(

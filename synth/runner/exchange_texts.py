@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from servers.files.named_file import names_found, text_found
 from servers.text.json_values import is_object
 from synth.llm.exchange import RULE, Exchanged
-from synth.llm.writer import Message, prompt_digest
+from synth.llm.writer import WriterMessage, prompt_digest
 
 CACHE = "cache"
 MOST_FILES = 20_000
@@ -96,9 +96,11 @@ def _read(run: Path, name: str) -> Exchanged | None:
         return None
 
 
-def _question(exchange: Exchanged) -> tuple[list[Message], dict[str, Any]]:
+def _question(exchange: Exchanged) -> tuple[list[WriterMessage], dict[str, Any]]:
     """The messages and the schema, as they were before `sent` put the schema into the first message."""
-    messages = [Message(role=_role(one), content=str(one.get("content", ""))) for one in exchange.request.messages]
+    messages = [
+        WriterMessage(role=_role(one), content=str(one.get("content", ""))) for one in exchange.request.messages
+    ]
     if not messages or messages[0].role != "system":
         return messages, {}
     said, rule, told = messages[0].content.rpartition(RULE)
@@ -108,7 +110,7 @@ def _question(exchange: Exchanged) -> tuple[list[Message], dict[str, Any]]:
         schema = None
     if not is_object(schema):
         return messages, {}
-    first = [Message(role="system", content=said.removesuffix("\n\n"))] if said else []
+    first = [WriterMessage(role="system", content=said.removesuffix("\n\n"))] if said else []
     return [*first, *messages[1:]], schema
 
 

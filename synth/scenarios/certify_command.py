@@ -17,7 +17,8 @@ from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun, suggestion
 from synth.pipeline.asker import gather_all
 from synth.processes.inline_loop import run_alone
-from synth.processes.process_pool import Engine, PoolSettings, process_pool
+from synth.processes.job import Engine
+from synth.processes.process_pool import PoolSettings, process_pool
 from synth.processes.progress import progress_on
 
 if TYPE_CHECKING:  # importing these takes a second

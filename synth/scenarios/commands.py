@@ -10,7 +10,8 @@ from servers.cli.secret_options import ApiKey
 from servers.errors import RequestError
 from servers.records import OPENAI
 from servers.text.terminal import Terminal
-from synth.processes.process_pool import Engine, PoolSettings
+from synth.processes.job import Engine
+from synth.processes.process_pool import PoolSettings
 from synth.retelling.commands import retell
 from synth.writer_options import (
     Again,
@@ -28,7 +29,7 @@ synth = typer.Typer()
 app.add_typer(synth, name="synth")
 err = Terminal(stderr=True)
 
-Number = Annotated[
+ScenarioCount = Annotated[
     int, typer.Option("--n", min=1, help="The number of scenarios of this kind in the end, existing ones included.")
 ]
 Target = Annotated[Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")]
@@ -36,7 +37,7 @@ SolverName = Annotated[str, typer.Option("--solver", help="The model that plays;
 SolverUrl = Annotated[str, typer.Option(callback=well_formed, help="The solver's endpoint; the writer's by default.")]
 Attempts = Annotated[int, typer.Option(min=1, max=64, help="How often the solver may try.")]
 Temperature = Annotated[float, typer.Option(min=0, help="Of the models that play.")]
-AtOnce = Annotated[int, typer.Option(min=1, help="Concurrent attempts at one scenario.")]
+AttemptsAtOnce = Annotated[int, typer.Option(min=1, help="Concurrent attempts at one scenario.")]
 
 
 @synth.command("backward")
@@ -71,7 +72,7 @@ def backward(
 @synth.command("forward")
 def forward(
     bundle: Bundle,
-    n: Number = 4,
+    n: ScenarioCount = 4,
     to: Target = None,
     work: WorkFolder = None,
     writer: WriterKind = "endpoint",
@@ -84,7 +85,7 @@ def forward(
     solver_url: SolverUrl = "",
     attempts: Attempts = 4,
     temperature: Temperature = 1.0,
-    at_once: AtOnce = 4,
+    at_once: AttemptsAtOnce = 4,
     seconds: AnswerSeconds = 600,
     again: Again = False,
 ) -> None:
@@ -111,7 +112,7 @@ def forward(
 def converse(
     bundle: Bundle,
     scenario: Annotated[list[str] | None, typer.Option(help="Made of this scenario; several times.")] = None,
-    n: Number = 4,
+    n: ScenarioCount = 4,
     to: Target = None,
     work: WorkFolder = None,
     writer: WriterKind = "endpoint",
@@ -128,7 +129,7 @@ def converse(
     ] = "",
     attempts: Attempts = 2,
     temperature: Temperature = 1.0,
-    at_once: AtOnce = 4,
+    at_once: AttemptsAtOnce = 4,
     seconds: AnswerSeconds = 600,
     again: Again = False,
 ) -> None:

@@ -9,10 +9,10 @@ from servers.text.json_values import is_list, is_object
 from synth.play.value_sources import ValueSource, singular
 from synth.solutions.argument_sources import Arguments
 from synth.solutions.plausible_values import enum_of
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 from synth.solutions.trial_calls import Trying
 
-Item = dict[str, Any]
+ResultItem = dict[str, Any]
 MOST_QUERIES = 24
 DEEPEST = 3
 
@@ -23,7 +23,7 @@ class Query:
 
     tool: str
     arguments: dict[str, Any]
-    needs: dict[str, Place] = field(default_factory=dict[str, Place])
+    needs: dict[str, RowPlace] = field(default_factory=dict[str, RowPlace])
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Sight:
 
     query: Query
     path: str
-    item: Item
-    others: tuple[Item, ...]
+    item: ResultItem
+    others: tuple[ResultItem, ...]
     key: str
 
     @property
-    def needs(self) -> dict[str, Place]:
+    def needs(self) -> dict[str, RowPlace]:
         """The rows whose keys the query takes."""
         return self.query.needs
 
@@ -46,16 +46,20 @@ class RowLookup:
     """Looks rows up in one scene, as it stands now. What is `known` was asked of the same rows before."""
 
     def __init__(
-        self, trying: Trying, world: RowRelations, arguments: Arguments, known: dict[str, Item | None] | None = None
+        self,
+        trying: Trying,
+        world: RowRelations,
+        arguments: Arguments,
+        known: dict[str, ResultItem | None] | None = None,
     ) -> None:
         self._trying = trying
         self._world = world
         self._arguments = arguments
         self._tools = arguments.tools
-        self._answers: dict[str, Item | None] = {} if known is None else known
-        self._sights: dict[Place, list[Sight]] = {}
+        self._answers: dict[str, ResultItem | None] = {} if known is None else known
+        self._sights: dict[RowPlace, list[Sight]] = {}
 
-    async def sights(self, place: Place) -> list[Sight]:
+    async def sights(self, place: RowPlace) -> list[Sight]:
         """The ways in which a row can be seen, those that show the fewest others first."""
         if place in self._sights:
             return self._sights[place]
@@ -68,7 +72,7 @@ class RowLookup:
         self._sights[place] = found
         return found
 
-    async def answer(self, query: Query) -> Item | None:
+    async def answer(self, query: Query) -> ResultItem | None:
         """What a query gives, without leaving a trace in the scene."""
         name = f"{query.tool} {sorted(query.arguments.items(), key=str)}"
         if name not in self._answers:
@@ -76,7 +80,7 @@ class RowLookup:
             self._answers[name] = outcome.structured if outcome.kind == "ok" else None
         return self._answers[name]
 
-    def _queries(self, place: Place) -> Iterator[Query]:
+    def _queries(self, place: RowPlace) -> Iterator[Query]:
         """Queries that may show a row: with nothing given, by words, or by a row that it belongs to."""
         for name, tool in self._tools.items():
             if tool.writes or not self._may_show(tool, place):
@@ -88,7 +92,7 @@ class RowLookup:
                 if needed <= query.arguments.keys():
                     yield query
 
-    def _with_one_argument(self, tool: Tool, place: Place) -> Iterator[Query]:
+    def _with_one_argument(self, tool: Tool, place: RowPlace) -> Iterator[Query]:
         """Those words first that the row has, then the rows that it has to do with."""
         by_place: list[Query] = []
         for argument, schema, source in self._arguments.of(tool):
@@ -100,13 +104,13 @@ class RowLookup:
                     yield Query(tool.name, {argument: text})
         yield from by_place
 
-    def _words(self, place: Place, source: ValueSource) -> list[str]:
+    def _words(self, place: RowPlace, source: ValueSource) -> list[str]:
         """What a row may be looked for by: its labels; without any, what it says in the column that is asked for."""
         row = self._world.rows.get(place, {})
         asked = [row.get(column.name) for column in source.columns if column.table == place[0]]
         return self._world.texts(place)[:3] or [text for text in asked if isinstance(text, str)]
 
-    def _near(self, place: Place, table: str) -> list[Place]:
+    def _near(self, place: RowPlace, table: str) -> list[RowPlace]:
         """The rows of a table that a row belongs to; else those that have to do with the same rows."""
         parents = self._world.parents(place)
         related = [*parents, *(parent for one in parents for parent in self._world.parents(one))]
@@ -114,7 +118,7 @@ class RowLookup:
         own = [one for one in related if one[0] == table and one != place]
         return own or [one for one in holders if one[0] == table and one != place][:6]
 
-    def _may_show(self, tool: Tool, place: Place) -> bool:
+    def _may_show(self, tool: Tool, place: RowPlace) -> bool:
         """Whether the result of a tool has a property for the key of such a row."""
         text = str(tool.result)
         return any(f"'{name}'" in text for name in self.names(place[0])) or "properties" not in text
@@ -128,7 +132,7 @@ class RowLookup:
         pointing = (column.name for column, aim in shape.points.items() if aim == shape.keys[table])
         return tuple(dict.fromkeys((*usual, *pointing, *self._arguments.names(shape.keys[table]))))
 
-    def _seen(self, query: Query, result: Item, place: Place) -> Iterator[Sight]:
+    def _seen(self, query: Query, result: ResultItem, place: RowPlace) -> Iterator[Sight]:
         names = self.names(place[0])
         for path, item, siblings in _items(result, "", 0):
             for name in names:
@@ -138,7 +142,7 @@ class RowLookup:
                     break
 
 
-def _items(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item, list[Item]]]:
+def _items(value: Any, path: str, depth: int) -> Iterator[tuple[str, ResultItem, list[ResultItem]]]:
     """The objects of a result with their places and the objects beside them."""
     if depth > DEEPEST:
         return
@@ -148,7 +152,7 @@ def _items(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item, list[
             yield from _items_inside(inner, f"{path}.{name}", depth + 1)
 
 
-def _items_inside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item, list[Item]]]:
+def _items_inside(value: Any, path: str, depth: int) -> Iterator[tuple[str, ResultItem, list[ResultItem]]]:
     if is_object(value):
         yield from _items(value, path, depth)
     elif is_list(value):

@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import Any
 
 from synth.play.row_view import (
-    Row,
     SchemaShape,
     SqlColumn,
     View,
+    ViewRow,
 )
 
-Place = tuple[str, Any]
+RowPlace = tuple[str, Any]
 """One row: its table and its key."""
 LABELS = ("name", "full_name", "title", "label", "subject", "number", "code", "email", "description", "note")
 
@@ -24,7 +24,7 @@ class RowRelations:
     view: View
 
     @cached_property
-    def rows(self) -> dict[Place, Row]:
+    def rows(self) -> dict[RowPlace, ViewRow]:
         """Every row of a table with a key of one column."""
         return {
             (table, row[key.name]): row
@@ -40,51 +40,51 @@ class RowRelations:
         return found
 
     @cached_property
-    def _pointed(self) -> dict[Place, list[Place]]:
-        found: dict[Place, list[Place]] = {}
+    def _pointed(self) -> dict[RowPlace, list[RowPlace]]:
+        found: dict[RowPlace, list[RowPlace]] = {}
         for place in self.rows:
             for parent in self.parents(place):
                 found.setdefault(parent, []).append(place)
         return found
 
-    def places(self, table: str) -> list[Place]:
+    def places(self, table: str) -> list[RowPlace]:
         """The rows of a table."""
         key = self.shape.keys.get(table)
         return [] if key is None else [(table, row[key.name]) for row in self.view.rows.get(table, ())]
 
-    def parents(self, place: Place) -> list[Place]:
+    def parents(self, place: RowPlace) -> list[RowPlace]:
         """The rows that a row points to."""
         row = self.rows.get(place, {})
-        found: list[Place] = []
+        found: list[RowPlace] = []
         for name, aim in self._points.get(place[0], ()):
             if row.get(name) is not None and (aim.table, row[name]) in self.rows and (aim.table, row[name]) != place:
                 found.append((aim.table, row[name]))
         return found
 
-    def children(self, place: Place) -> list[Place]:
+    def children(self, place: RowPlace) -> list[RowPlace]:
         """The rows that point to a row."""
         return self._pointed.get(place, [])
 
-    def ancestors(self, place: Place, depth: int = 3) -> set[Place]:
+    def ancestors(self, place: RowPlace, depth: int = 3) -> set[RowPlace]:
         """The rows that a row points to, and those that these point to."""
-        found: set[Place] = set()
+        found: set[RowPlace] = set()
         level = {place}
         for _ in range(depth):
             level = {parent for one in level for parent in self.parents(one)} - found
             found |= level
         return found
 
-    def own(self, person: Place) -> set[Place]:
+    def own(self, person: RowPlace) -> set[RowPlace]:
         """What belongs to a person: the rows that point to them, directly or by one that does."""
         direct = {child for child in self.children(person) if child[0] != person[0]}
         return direct | {child for one in direct for child in self.children(one)}
 
-    def around(self, person: Place) -> set[Place]:
+    def around(self, person: RowPlace) -> set[RowPlace]:
         """What a person has to do with: what belongs to them, and what that is about."""
         own = self.own(person)
         return own | {parent for one in own for parent in self.parents(one)} - {person}
 
-    def texts(self, place: Place) -> list[str]:
+    def texts(self, place: RowPlace) -> list[str]:
         """The words by which a row may be looked for: its labels, and those of what it points to."""
         found: list[str] = []
         for one in (place, *self.parents(place)):
@@ -93,7 +93,7 @@ class RowRelations:
         return list(dict.fromkeys(found))
 
 
-def label_of(item: Row) -> str | None:
+def label_of(item: ViewRow) -> str | None:
     """The property by which people would call a thing: its own name, or that of what it belongs to."""
     given = [name for name, value in item.items() if value not in (None, "")]
     own = [name for name in LABELS if name in given]

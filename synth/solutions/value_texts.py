@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from servers.text.json_values import is_list
 
-Kind = Literal["date", "money", "count", "text"]
+ValueForm = Literal["date", "money", "count", "text"]
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
@@ -24,7 +24,7 @@ def is_money(name: str) -> bool:
     return name in MONEY or name.endswith("_cents")
 
 
-def kind_of(name: str, value: Any) -> Kind | None:
+def kind_of(name: str, value: Any) -> ValueForm | None:
     """What kind of fact a value is; None for what is not worth telling."""
     if isinstance(value, bool) or value is None:
         return None

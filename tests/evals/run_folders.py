@@ -8,7 +8,7 @@ from evals.runs.folder import RunFolder
 from registry.client import FarmClient
 from synth.llm.cache import Cache
 from synth.llm.exchange import sent
-from synth.llm.writer import Message, prompt_digest
+from synth.llm.writer import WriterMessage, prompt_digest
 from synth.pipeline.artefact import Artefact, write_artefact
 from synth.pipeline.asker import WriterExchange
 from synth.pipeline.environment_run import Rejection
@@ -38,7 +38,10 @@ def write_training(folder: Path, text: str = "the bell") -> Path:
     return folder
 
 
-QUESTION = (Message(role="system", content="Design the tables."), Message(role="user", content="# A bank of blood"))
+QUESTION = (
+    WriterMessage(role="system", content="Design the tables."),
+    WriterMessage(role="user", content="# A bank of blood"),
+)
 SCHEMA = {"title": "Schema", "type": "object"}
 
 

@@ -33,12 +33,12 @@ _PRONOUN = re.compile(r"\W{0,3}(?:hers?|his|it|its|he|she|they|theirs?)\b")
 _ASIDE = re.compile(r" - [^\n-]{1,80} - |\([^()\n]{1,80}\)")
 _NO_NAMES = frozenset({"told", "fact", "reason", "asked", "value"})
 """Words in the names of facts that say nothing of what they are of."""
-Place = tuple[int, int]
-Asked = tuple[AnswerQuestion, ExpectedFact]
+TextSpan = tuple[int, int]
+AskedFact = tuple[AnswerQuestion, ExpectedFact]
 
 
 def is_of_another(
-    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: Place, asked: Sequence[Asked]
+    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: TextSpan, asked: Sequence[AskedFact]
 ) -> bool:
     """Whether a value is swapped with another fact's: beside each stand the words that ask for the other."""
     own = _words(one, question)
@@ -69,7 +69,7 @@ def _subjects(one: ExpectedFact, question: AnswerQuestion) -> frozenset[str]:
     return frozenset(word for text in names for word in label_words(folded(text))) or question.own_names
 
 
-def _is_under(reply: FoldedReply, place: Place, own: frozenset[str], theirs: frozenset[str]) -> bool:
+def _is_under(reply: FoldedReply, place: TextSpan, own: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether a value stands under a label and behind the name of what another value is of, far from its own."""
     mine, others = own - theirs, theirs - own
     first, last = reply.text.sentence(place[0])
@@ -80,7 +80,7 @@ def _is_under(reply: FoldedReply, place: Place, own: frozenset[str], theirs: fro
     return bool(before & others) and not mine & set(label_words(reply.folded[first:last]))
 
 
-def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place) -> bool:
+def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: TextSpan) -> bool:
     """Whether a value is told of something else that is in the task.
 
     Its names stand nearer than those of the question, or the clause is about it, and has no word of the question.
@@ -122,7 +122,7 @@ def _are_alike(one: ExpectedFact, other: ExpectedFact) -> bool:
 
 def _is_nearer(
     reply: FoldedReply,
-    place: Place,
+    place: TextSpan,
     own: frozenset[str],
     theirs: frozenset[str],
     other: ExpectedFact | None,
@@ -175,7 +175,7 @@ def _names_it(window: str, other: ExpectedFact) -> bool:
 
 
 def is_labelled(
-    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: Place, asked: Sequence[Asked]
+    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: TextSpan, asked: Sequence[AskedFact]
 ) -> bool:
     """Whether the words beside a value say that it is of something that was not asked for."""
     if question.tell == "any" or not (question.words or one.about):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from servers.answer.checks.labels import Asked, Place
+from servers.answer.checks.labels import AskedFact, TextSpan
 from servers.answer.checks.names import NameTold
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.checks.rivals import is_stranger, rivals
@@ -57,11 +57,11 @@ class LineTold:
         return self.reply.now
 
     @cached_property
-    def _asked(self) -> list[Asked]:
+    def _asked(self) -> list[AskedFact]:
         return [(question, one) for question in self.questions for one in question.wanted]
 
     @cached_property
-    def _own(self) -> list[Asked]:
+    def _own(self) -> list[AskedFact]:
         """The values that the line has to tell."""
         return [(question, one) for question, one in self._asked if question.tell == "all"]
 
@@ -98,7 +98,7 @@ class LineTold:
         """The words that may stand beside a value: of its question, and of the task if several values are told."""
         return words_of(question.subject) | words_of_task(question.given if len(self._own) > 1 else ())
 
-    def _named(self, reply: FoldedReply, one: ExpectedFact) -> list[Place]:
+    def _named(self, reply: FoldedReply, one: ExpectedFact) -> list[TextSpan]:
         """Where a part names a fact's own values."""
         return [place for name in one.values for place in named(reply.folded, str(name), self._others(one))]
 
@@ -208,7 +208,7 @@ class LineTold:
 
 
 def _told(
-    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, asked: Sequence[Asked]
+    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, asked: Sequence[AskedFact]
 ) -> ValueTold | NameTold:
     if one.fact.type in READ_AS:
         return ValueTold(reply, one, question, asked)

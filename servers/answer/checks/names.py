@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from servers.answer.checks.labels import Place, is_of_a_stranger
+from servers.answer.checks.labels import TextSpan, is_of_a_stranger
 from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
 from servers.answer.shapes.form import MOST_PLACES
@@ -26,7 +26,7 @@ class NameTold(FactTold):
         """Why the answer does not tell the name, if it does not."""
         wanted = [str(value) for value in self.one.values]
         groups = [[item] for item in wanted] if self.one.fact.type == "list" else [wanted]
-        told: list[Place] = []
+        told: list[TextSpan] = []
         for group in groups:
             places = [place for name in group for place in self._places(name, wanted)]
             if len(places) > MOST_PLACES:
@@ -48,7 +48,7 @@ class NameTold(FactTold):
             yield "it leaves open which it is"
         yield from self.others_told(wanted, told)
 
-    def _places(self, name: str, wanted: Sequence[str]) -> Iterator[Place]:
+    def _places(self, name: str, wanted: Sequence[str]) -> Iterator[TextSpan]:
         """Where the name is told; a part of it counts where no other name stands around it."""
         others = [
             other for other in (*wanted, *self._others, *self.question.given, *self._asked_names) if other != name
@@ -64,7 +64,7 @@ class NameTold(FactTold):
                 if one.type == "number" and Decimal(name) in one.values and (one.start, one.end) not in whole
             )
 
-    def _is_alone(self, place: Place, name: str) -> bool:
+    def _is_alone(self, place: TextSpan, name: str) -> bool:
         """Whether no word of another name stands beside a part of a name: "Ada Lundgren" is not Ada Lindqvist."""
         own = {stem(word) for word in re.findall(r"[^\W_]+", folded(name))}
         cased = self.reply.text.cased
@@ -87,7 +87,7 @@ class NameTold(FactTold):
         """The names that other facts ask for."""
         return [value for other in self.others_asked for value in other.values if isinstance(value, str)]
 
-    def others_told(self, names: Sequence[str], told: Sequence[Place]) -> Iterator[str]:
+    def others_told(self, names: Sequence[str], told: Sequence[TextSpan]) -> Iterator[str]:
         """Other names of the sort that are told, apart from those that another fact asks for or the task gives."""
         asked = {stem(folded(other)) for other in self._asked_names}
         for other in self._others:
@@ -102,14 +102,14 @@ class NameTold(FactTold):
                     yield f"it also tells {other!r}"
         yield from self._other_codes(names, told)
 
-    def _may_stand(self, other: str, place: Place, told: Sequence[Place]) -> bool:
+    def _may_stand(self, other: str, place: TextSpan, told: Sequence[TextSpan]) -> bool:
         """Whether a name that the task gives may stand beside the right one; not as a choice, nor as one more item."""
         if self.one.fact.type == "choice" or not self._is_given(other):
             return False
         sentence = self.reply.text.sentence(place[0])
         return self.one.fact.type == "name" or not any(sentence == self.reply.text.sentence(at) for at, _ in told)
 
-    def _other_codes(self, names: Sequence[str], told: Sequence[Place]) -> Iterator[str]:
+    def _other_codes(self, names: Sequence[str], told: Sequence[TextSpan]) -> Iterator[str]:
         """Other codes of the same form: room 321 beside room 312."""
         forms = {_form(folded(name)) for name in names if _CODE.fullmatch(folded(name))}
         asked = {folded(name) for name in self._asked_names}
@@ -132,7 +132,7 @@ class NameTold(FactTold):
     def _is_given(self, name: str) -> bool:
         return any(any(True for _ in occurrences(folded(text), name)) for text in self.question.given)
 
-    def _is_joined(self, place: Place, right: Place) -> bool:
+    def _is_joined(self, place: TextSpan, right: TextSpan) -> bool:
         return re.fullmatch(r"[^.\n]{0,12}\b(?:or|oder|ou|o)\b[^.\n]{0,12}", self.between(place, right)) is not None
 
 

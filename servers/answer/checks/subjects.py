@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from servers.answer.checks.labels import Place
+from servers.answer.checks.labels import TextSpan
 from servers.answer.checks.reply import BREAK, FoldedReply
 from servers.answer.fact import FactType
 from servers.answer.kinds import other_kind
@@ -203,7 +203,7 @@ def _words_of(texts: tuple[str, ...]) -> frozenset[str]:
     return frozenset[str]().union(*(topic(folded(text)) for text in texts))
 
 
-def is_of_another_order(reply: FoldedReply, question: AnswerQuestion, place: Place) -> bool:
+def is_of_another_order(reply: FoldedReply, question: AnswerQuestion, place: TextSpan) -> bool:
     """Whether a reason is told of another order than the one that was refused.
 
     The order that was refused is the one that shares the rarest words with the refusal. The parts of the sentence
@@ -225,7 +225,7 @@ def is_of_another_order(reply: FoldedReply, question: AnswerQuestion, place: Pla
     return False
 
 
-def _chunks(reply: FoldedReply, place: Place) -> Iterator[tuple[str, str]]:
+def _chunks(reply: FoldedReply, place: TextSpan) -> Iterator[tuple[str, str]]:
     """The clause of a value, and the parts of the sentence before it, the nearest first."""
     first, last = reply.text.sentence(place[0])
     until = place[1] + len(BREAK.split(reply.folded[place[1] : last])[0])

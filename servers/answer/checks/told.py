@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from servers.answer.checks.labels import Asked, Place, is_of_another
+from servers.answer.checks.labels import AskedFact, TextSpan, is_of_another
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import ExpectedFact
 from servers.answer.question import AnswerQuestion, FactVerdict
@@ -19,14 +19,14 @@ class FactTold(ABC):
     reply: FoldedReply
     one: ExpectedFact
     question: AnswerQuestion
-    asked: Sequence[Asked]
+    asked: Sequence[AskedFact]
 
     def verdict(self) -> FactVerdict:
         """Whether the answer tells the fact."""
         fault = next(self.faults(), "")
         return FactVerdict(not fault, fault and f"{self.one.fact.name}: {fault}")
 
-    def doubts(self, told: Sequence[Place]) -> Iterator[str]:
+    def doubts(self, told: Sequence[TextSpan]) -> Iterator[str]:
         """How an answer takes away from what it tells at some places."""
         if UNSURE.search(self.reply.folded):
             yield "it is not sure"
@@ -42,11 +42,11 @@ class FactTold(ABC):
         """The other facts that are asked for."""
         return [other for _, other in self.asked if other is not self.one]
 
-    def is_of_another(self, place: Place) -> bool:
+    def is_of_another(self, place: TextSpan) -> bool:
         """Whether a value is told of what another fact is about."""
         return is_of_another(self.reply, self.one, self.question, place, self.asked)
 
-    def between(self, one: Place, other: Place) -> str:
+    def between(self, one: TextSpan, other: TextSpan) -> str:
         """The text between two places."""
         (_, first), (last, _) = sorted((one, other))
         return self.reply.folded[first:last]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from servers.answer.checks.acts import is_another_act
 from servers.answer.checks.disputes import disputes
 from servers.answer.checks.fact_values import TODAY, FactValues, given_mentions
-from servers.answer.checks.labels import Place, is_labelled, is_of_a_stranger
+from servers.answer.checks.labels import TextSpan, is_labelled, is_of_a_stranger
 from servers.answer.checks.nothing import is_nothing_such, tells_zero
 from servers.answer.checks.reply import parts
 from servers.answer.checks.rivals import ONE
@@ -114,7 +114,7 @@ class ValueTold(FactValues):
         before, behind = self.reply.folded[first : mention.start], self.reply.folded[mention.end : last]
         return is_another_act(parts(before)[-1], parts(behind)[0], self.question.subject)
 
-    def _is_named(self, place: Place) -> bool:
+    def _is_named(self, place: TextSpan) -> bool:
         """Whether the words that the fact itself is about stand in its clause."""
         clause = self.reply.clause(*place)
         return any(True for word in self.one.about for _ in occurrences(clause, word))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from servers.answer.checks.labels import Asked
+from servers.answer.checks.labels import AskedFact
 from servers.answer.checks.line_told import LineTold, asks_for_a_line
 from servers.answer.checks.names import NameTold
 from servers.answer.checks.reply import FoldedReply
@@ -82,7 +82,7 @@ def _demanded(questions: Sequence[AnswerQuestion], answer: str, form: Form, now:
     return DemandedTold(None, form.text, questions, now, keys, keys.get(REASON, ""))
 
 
-def _verdict(question: AnswerQuestion, reply: FoldedReply, form: Form, asked: Sequence[Asked]) -> FactVerdict:
+def _verdict(question: AnswerQuestion, reply: FoldedReply, form: Form, asked: Sequence[AskedFact]) -> FactVerdict:
     seen: list[FactVerdict] = []
     for one in question.wanted:
         if form.submitted is not None and (one.fact.name in form.submitted or not reply.folded):
@@ -105,7 +105,7 @@ def _submitted(part: FoldedReply, one: ExpectedFact, question: AnswerQuestion, *
 
 
 def _any_of(
-    reply: FoldedReply, question: AnswerQuestion, seen: Sequence[FactVerdict], asked: Sequence[Asked]
+    reply: FoldedReply, question: AnswerQuestion, seen: Sequence[FactVerdict], asked: Sequence[AskedFact]
 ) -> FactVerdict:
     """Whether one of several facts is told, and no value that is none of the others' stands in their place."""
     is_undecided = UNDECIDED.search(reply.folded) is not None
@@ -119,7 +119,7 @@ def _any_of(
     return next((told for told in seen if told.holds), seen[0])
 
 
-def _tells(reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, asked: Sequence[Asked]) -> FactVerdict:
+def _tells(reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, asked: Sequence[AskedFact]) -> FactVerdict:
     """Whether an answer tells a fact."""
     match one.fact.type:
         case "name" | "choice" | "list":

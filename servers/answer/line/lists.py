@@ -9,7 +9,7 @@ from servers.answer.line.grammar import WantedValue, days_of, minutes_of_day
 from servers.answer.line.names import is_name, is_part
 from servers.answer.vocabulary import MONTHS, alternatives
 
-Item = str | int | float
+ListItem = str | int | float
 _SEPARATOR = re.compile(r" *(?:[,;\n&]| and )[ ,;\n]*(?:and )?")
 _DAY = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th|\.)?")
 _MONTH = re.compile(rf"\b(?:{alternatives(MONTHS)})\b\.?(?: \d{{4}})?")
@@ -39,8 +39,8 @@ def _pieces(part: str) -> list[tuple[int, int]]:
 
 
 def _item_at(
-    part: str, pieces: Sequence[tuple[int, int]], at: int, left: Collection[Item], wanted: WantedValue
-) -> tuple[Item, int] | None:
+    part: str, pieces: Sequence[tuple[int, int]], at: int, left: Collection[ListItem], wanted: WantedValue
+) -> tuple[ListItem, int] | None:
     """The item that some pieces of a list are, and where the next one begins. An item may have a comma or "and"."""
     for end in range(len(pieces), at, -1):
         text = part[pieces[at][0] : pieces[end - 1][1]].strip(" \"'")

@@ -29,7 +29,7 @@ class _Time(threading.local):
         return UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(self.now) - EPOCH) // MILLISECOND
 
 
-class Clock(apsw.VFS):
+class InstanceClock(apsw.VFS):
     """The default VFS with a settable time."""
 
     def __init__(self, name: str = VFS_NAME) -> None:
@@ -47,7 +47,7 @@ class Clock(apsw.VFS):
 
 
 _time = _Time()
-_clock = Clock()
+_clock = InstanceClock()
 
 
 def set_time(now: str) -> None:

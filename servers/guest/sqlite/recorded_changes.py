@@ -11,7 +11,7 @@ import apsw
 
 from servers.guest.sqlite import changeset
 from servers.guest.sqlite.changeset import equal
-from servers.guest.sqlite.tables import MOST_ROWS, Table, Values, rows_in
+from servers.guest.sqlite.tables import MOST_ROWS, RowValues, Table, rows_in
 
 MOST_TOUCHED = 5 * MOST_ROWS
 """Rows that one call may touch. Those that are as before in the end are counted too, as each is in memory."""
@@ -27,7 +27,7 @@ class RecordedChanges:
     def __init__(self, connection: apsw.Connection, tables: dict[str, Table]) -> None:
         self._connection = connection
         self._tables = tables
-        self._before: dict[tuple[str, Values], Values | None] = {}
+        self._before: dict[tuple[str, RowValues], RowValues | None] = {}
         self._fault: Exception | None = None
         connection.preupdate_hook(self._note)
 
@@ -108,7 +108,7 @@ def recorder(connection: apsw.Connection, tables: dict[str, Table]) -> RecordedC
     return RecordedChanges(connection, tables)
 
 
-def _record(table: Table, before: Values | None, after: Sequence[Any] | None) -> bytes:
+def _record(table: Table, before: RowValues | None, after: Sequence[Any] | None) -> bytes:
     """The record of one row, empty if it is as before."""
     if before is None and after is None:
         return b""

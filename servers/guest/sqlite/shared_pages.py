@@ -40,7 +40,7 @@ class ComingFiles:
         return None if name is None else self._coming.pop(name if isinstance(name, str) else name.filename(), None)
 
 
-class _SharedImages(clock.Clock):
+class _SharedImages(clock.InstanceClock):
     """The files that are about to be opened. There are no others, and none is ever there before."""
 
     def __init__(self) -> None:

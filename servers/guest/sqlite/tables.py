@@ -28,8 +28,8 @@ LEAST_RECORD = 10
 """The approximate bytes of the smallest record: a bound on the number of rows."""
 MOST_STATEMENTS = 200
 NO_CHANGE = apsw.no_change
-Values = tuple[Any, ...]
-Places = tuple[int, ...]
+RowValues = tuple[Any, ...]
+ColumnPlaces = tuple[int, ...]
 
 
 class ChangesError(Exception):
@@ -39,14 +39,14 @@ class ChangesError(Exception):
 class ForeignKey(NamedTuple):
     """A foreign key: the positions of its columns, and the query for the referenced row."""
 
-    places: Places
+    places: ColumnPlaces
     sql: str
 
 
 class Referenced(NamedTuple):
     """Columns that another table's foreign key references."""
 
-    places: Places
+    places: ColumnPlaces
     by: str
 
 
@@ -56,12 +56,14 @@ class Table:
 
     name: str
     columns: tuple[str, ...]
-    keys: Places
+    keys: ColumnPlaces
     references: tuple[ForeignKey, ...]
     referenced: tuple[Referenced, ...]
     has_generated: bool = False
     """True if it has generated columns too."""
-    _updates: dict[Places, str] = field(default_factory=dict[Places, str], init=False, repr=False, compare=False)
+    _updates: dict[ColumnPlaces, str] = field(
+        default_factory=dict[ColumnPlaces, str], init=False, repr=False, compare=False
+    )
 
     @property
     def key_columns(self) -> list[str]:
@@ -93,7 +95,7 @@ class Table:
         """The statement that deletes a row by key."""
         return f"DELETE FROM {self._named} WHERE {self._where}"
 
-    def update(self, changed: Places) -> str:
+    def update(self, changed: ColumnPlaces) -> str:
         """The statement that updates some columns of a row by key."""
         sql = self._updates.get(changed)
         if sql is None:
@@ -116,10 +118,10 @@ class Edit(NamedTuple):
     """One row before and after a changeset. None if it does not exist."""
 
     table: Table
-    key: Values
-    before: Values | None
-    after: Values | None
-    changed: Places
+    key: RowValues
+    before: RowValues | None
+    after: RowValues | None
+    changed: ColumnPlaces
     """The columns that an update changes."""
 
 
@@ -164,7 +166,7 @@ class UncheckedTables:
     def _edits(self, changes: bytes) -> "_Edits":
         """The changed rows, after each record was compared with its row."""
         edits = _Edits([], [], [], [])
-        seen: set[tuple[str, Values]] = set()
+        seen: set[tuple[str, RowValues]] = set()
         for change in apsw.Changeset.iter(changes):
             table = self._tables.get(change.name)
             if table is None or change.column_count != len(table.columns):
@@ -217,7 +219,7 @@ class UncheckedTables:
         for edit in [*moved, *edits.inserts]:
             self._connection.execute(edit.table.insert, edit.after).fetchall()
 
-    def _update(self, edit: Edit, after: Values) -> bool:
+    def _update(self, edit: Edit, after: RowValues) -> bool:
         if not edit.changed:
             return True
         values = (*map(after.__getitem__, edit.changed), *edit.key)
@@ -230,7 +232,7 @@ class UncheckedTables:
     def _delete(self, edit: Edit) -> None:
         self._connection.execute(edit.table.delete, edit.key).fetchall()
 
-    def _row(self, table: Table, key: Values) -> Values | None:
+    def _row(self, table: Table, key: RowValues) -> RowValues | None:
         """The row with exactly this key: a column's collation may find another."""
         row = self._connection.execute(table.select, key).fetchone()
         if row is None or not _is_same(tuple(map(row.__getitem__, table.keys)), key):
@@ -293,7 +295,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
     listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     names = [str(name) for (name,) in listed if not str(name).lower().startswith("sqlite_")]
     columns: dict[str, tuple[str, ...]] = {}
-    keys: dict[str, Places] = {}
+    keys: dict[str, ColumnPlaces] = {}
     generating: set[str] = set()
     for name in names:
         every = connection.execute("SELECT name, pk, hidden FROM pragma_table_xinfo(?, 'main')", (name,)).fetchall()
@@ -344,7 +346,9 @@ def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, li
     return list(keys.values())
 
 
-def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> tuple[Edit, bool]:
+def _update_of(
+    table: Table, key: RowValues, row: RowValues, old: Sequence[Any], new: Sequence[Any]
+) -> tuple[Edit, bool]:
     """The edit of an UPDATE, and whether its old values match the row.
 
     It must have the old value of each changed column, and keep the key.
@@ -413,10 +417,10 @@ def _size(value: str | bytes) -> int:
     return len(value.encode()) if isinstance(value, str) else len(value)
 
 
-def _at(row: Sequence[Any] | None, places: Sequence[int]) -> Values | None:
+def _at(row: Sequence[Any] | None, places: Sequence[int]) -> RowValues | None:
     return None if row is None else tuple(map(row.__getitem__, places))
 
 
-def _is_same(one: Values | None, other: Values | None) -> bool:
+def _is_same(one: RowValues | None, other: RowValues | None) -> bool:
     """True if two rows are equal, type by type. To Python 1 equals 1.0."""
     return one == other and (one is None or other is None or list(map(type, one)) == list(map(type, other)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from servers.imported.marks import is_dict, is_list
 
-Arguments = dict[str, Any]
+DrawnArguments = dict[str, Any]
 EMPTY: dict[str, Any] = {"string": "a text", "integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
 KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -28,7 +28,7 @@ class Seen:
 
     state: dict[str, Any]
     packed: bytes | None
-    rows: list[Arguments]
+    rows: list[DrawnArguments]
     named: dict[str, list[Any]]
 
     @classmethod
@@ -73,9 +73,9 @@ class Drawer:
     random: Random
     known: dict[str, dict[str, list[Any]]]
 
-    def draw(self, tool: dict[str, Any], seen: Seen, number: int | None) -> Arguments:
+    def draw(self, tool: dict[str, Any], seen: Seen, number: int | None) -> DrawnArguments:
         """Arguments for a tool: from the state, and from what the checks compare with, those of one check first."""
-        drawn: Arguments = {}
+        drawn: DrawnArguments = {}
         row = self.random.choice(rows) if (rows := seen.rows) and self.random.random() < 0.5 else {}
         for argument in tool["arguments"]:
             if not argument["required"] and self.random.random() < 0.4:
@@ -83,7 +83,7 @@ class Drawer:
             drawn[argument["name"]] = self._value(argument, seen, number, row)
         return drawn
 
-    def _value(self, argument: dict[str, Any], seen: Seen, number: int | None, row: Arguments) -> Any:
+    def _value(self, argument: dict[str, Any], seen: Seen, number: int | None, row: DrawnArguments) -> Any:
         """One value, of the argument's type where there is one; often one that other rows hold under the same name."""
         if "null" in argument["types"] and self.random.random() < 0.1:
             return None
@@ -113,7 +113,7 @@ class Drawer:
             return self.random.choice(fitting[0])
         return next((EMPTY[kind] for kind in argument["types"] if kind in EMPTY), "a text")
 
-    def _composed(self, argument: dict[str, Any], names: list[str], seen: Seen, row: Arguments) -> list[Any]:
+    def _composed(self, argument: dict[str, Any], names: list[str], seen: Seen, row: DrawnArguments) -> list[Any]:
         """A dict with keys that the class reads from it, or that a row has; a list of what rows hold one of."""
         if "object" in argument["types"]:
             keys = named(self.known["keys"], names) or [key for key, value in row.items() if not is_dict(value)]
@@ -162,7 +162,7 @@ def named(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
     return next((values[name] for name in names if name in values), list[Any]())
 
 
-def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:
+def rows_of(value: Any, depth: int = 0) -> Iterator[DrawnArguments]:
     """Every dict within a value."""
     if depth < 4 and is_dict(value):
         yield value

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from servers.imported import moment
-from servers.imported.audit.drawing import Arguments, Drawer, Seen, rows_of
+from servers.imported.audit.drawing import Drawer, DrawnArguments, Seen, rows_of
 from servers.imported.judging import functions
 from servers.imported.marks import is_dict, is_list
 from servers.imported.rows import attributes_of, read
@@ -35,7 +35,7 @@ class Played:
 
 
 @dataclass
-class Told:
+class ToolFindings:
     """What is known of one tool."""
 
     tries: int = 0
@@ -60,7 +60,7 @@ class World:
     start: dict[str, Any]
     now: str
     drawer: Drawer
-    told: dict[str, Told] = field(default_factory=dict[str, Told])
+    told: dict[str, ToolFindings] = field(default_factory=dict[str, ToolFindings])
     _changing: set[int] = field(default_factory=set[int])
     _seen: "Seen" = field(default_factory=lambda: Seen.of({}))
 
@@ -71,7 +71,7 @@ class World:
         return self._seen
 
     def play(
-        self, state: dict[str, Any], tool: dict[str, Any], arguments: Arguments, *, step: int, now: str = ""
+        self, state: dict[str, Any], tool: dict[str, Any], arguments: DrawnArguments, *, step: int, now: str = ""
     ) -> Played:
         """Call a method on a copy of a state, as the call after so many others."""
         passed = timedelta(seconds=step * SECONDS_PER_CALL)
@@ -123,7 +123,7 @@ def probe_all(
         db.now(),
         Drawer(hints, Random(SEED), known),  # noqa: S311 - it must repeat
     )
-    world.told = {tool["name"]: Told() for tool in tools}
+    world.told = {tool["name"]: ToolFindings() for tool in tools}
     verdicts = [world.holds(check, world.start) for check in world.checks]
     for tool in tools:
         try_tool(world, tool)
@@ -149,7 +149,7 @@ def try_tool(world: World, tool: dict[str, Any]) -> None:
             break
 
 
-def note(world: World, tool: dict[str, Any], state: dict[str, Any], arguments: Arguments, step: int) -> Played:
+def note(world: World, tool: dict[str, Any], state: dict[str, Any], arguments: DrawnArguments, step: int) -> Played:
     """Call a tool, and count what came of it."""
     told = world.told[tool["name"]]
     played = world.play(state, tool, arguments, step=step)
@@ -168,7 +168,7 @@ def note(world: World, tool: dict[str, Any], state: dict[str, Any], arguments: A
     return played
 
 
-def compare(world: World, tool: dict[str, Any], arguments: Arguments, step: int, played: Played) -> None:
+def compare(world: World, tool: dict[str, Any], arguments: DrawnArguments, step: int, played: Played) -> None:
     """Whether the same call does the same again, and whether it does at another time with other chances."""
     told = world.told[tool["name"]]
     again = world.play(world.start, tool, arguments, step=step)
@@ -230,7 +230,7 @@ class Step:
 
     number: int
     tool: dict[str, Any]
-    arguments: Arguments
+    arguments: DrawnArguments
     result: Any
     state: dict[str, Any]
     true: set[int]
@@ -254,11 +254,11 @@ def next_step(
     return best
 
 
-def refer(world: World, arguments: Arguments, results: list[Any]) -> Arguments:
+def refer(world: World, arguments: DrawnArguments, results: list[Any]) -> DrawnArguments:
     """Arguments where an id that an earlier call made is said by the place in its result: `${2.data.id}`."""
     known = {value for row in rows_of(world.start) for value in row.values() if isinstance(value, str)}
     known |= {key for row in rows_of(world.start) for key in row}
-    told: Arguments = {}
+    told: DrawnArguments = {}
     for name, value in arguments.items():
         place = None if not isinstance(value, str) or value in known else place_in(results, value)
         told[name] = value if place is None else f"${{{place}}}"

@@ -15,7 +15,7 @@ from servers.imported.benchmarks.bfcl import TURN_MARK
 from servers.imported.benchmarks.objects import changes_of, object_of, rows_of
 from servers.imported.benchmarks.package import Upstream, import_module, stub
 from servers.imported.benchmarks.tau_bench import UpstreamResult
-from servers.imported.rows import Statement
+from servers.imported.rows import BoundStatement
 from servers.toolkit import Database
 
 MODEL = "farm"
@@ -50,7 +50,7 @@ def call(db: Database, tool: str, arguments: dict[str, Any]) -> UpstreamResult:
         text = str(message["message"])
     except Exception as error:
         text = f"Error during execution: {error}"
-    statements: list[Statement] = []
+    statements: list[BoundStatement] = []
     for name in classes:
         made = vars(utils).get(_instance(task["id"], name))
         if made is not None:

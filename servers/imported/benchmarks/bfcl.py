@@ -15,7 +15,7 @@ from servers.imported import moment
 from servers.imported.benchmarks.objects import changes_of, object_of, rows_of
 from servers.imported.benchmarks.package import Upstream, import_module, stub
 from servers.imported.benchmarks.tau_bench import UpstreamResult
-from servers.imported.rows import Statement
+from servers.imported.rows import BoundStatement
 from servers.toolkit import Database
 
 PACKAGE = "bfcl_eval.eval_checker.multi_turn_eval"
@@ -46,7 +46,7 @@ def call(db: Database, tool: str, arguments: dict[str, Any]) -> UpstreamResult:
         test_entry_id=task["id"],
         long_context=bool(task["long_context"]),
     )
-    statements: list[Statement] = []
+    statements: list[BoundStatement] = []
     for name in classes:
         statements += changes_of(_module(upstream, name), name, instances[name], before.get(name, {}))
     return UpstreamResult({"result": text}, statements)

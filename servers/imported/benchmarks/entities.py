@@ -8,7 +8,7 @@ import marshal
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from servers.imported.rows import Statement
+from servers.imported.rows import BoundStatement
 from servers.toolkit import Database
 
 PLAIN = 2
@@ -99,7 +99,7 @@ class Entities(dict[str, Any]):
         for key, value in mine.items():  # new ones stand behind
             super().__setitem__(key, value)
 
-    def changes(self) -> Iterator[Statement]:
+    def changes(self) -> Iterator[BoundStatement]:
         """The statements that make the rows what this dict is."""
         for key, value in super().items():
             before = self._loaded.get(key)

@@ -7,25 +7,25 @@ from types import ModuleType
 from servers.imported.finding import Finder
 from servers.imported.keeping import Keeper
 from servers.imported.marks import Classes, text_of
-from servers.imported.rows import Statement
+from servers.imported.rows import BoundStatement
 from servers.toolkit import Database
 
 WRITE = """
 INSERT INTO attributes (class, name, place, value) VALUES (:class, :name, :place, :value)
 ON CONFLICT (class, name) DO UPDATE SET place = excluded.place, value = excluded.value
 """
-Row = tuple[int, str]
+AttributeRow = tuple[int, str]
 
 
-def rows_of(db: Database) -> dict[str, dict[str, Row]]:
+def rows_of(db: Database) -> dict[str, dict[str, AttributeRow]]:
     """The rows by class and attribute: place and JSON of each."""
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, AttributeRow]] = {}
     for row in db.all("SELECT class, name, place, value FROM attributes ORDER BY class, place"):
         found.setdefault(row["class"], {})[row["name"]] = (row["place"], row["value"])
     return found
 
 
-def object_of(module: ModuleType, name: str, rows: dict[str, Row]) -> object:
+def object_of(module: ModuleType, name: str, rows: dict[str, AttributeRow]) -> object:
     """An object of a class of a module, with the attributes that the rows hold."""
     made = object.__new__(getattr(module, name))
     finder = Finder(_classes(module))
@@ -34,7 +34,9 @@ def object_of(module: ModuleType, name: str, rows: dict[str, Row]) -> object:
     return made
 
 
-def changes_of(module: ModuleType, name: str, made: object, before: dict[str, Row]) -> Iterable[Statement]:
+def changes_of(
+    module: ModuleType, name: str, made: object, before: dict[str, AttributeRow]
+) -> Iterable[BoundStatement]:
     """The statements that keep what an object is now."""
     keeper = Keeper(_classes(module))
     after = set[str]()

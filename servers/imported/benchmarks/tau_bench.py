@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from servers.imported import moment
 from servers.imported.benchmarks.entities import Entities, texts
 from servers.imported.benchmarks.package import Upstream, stub
-from servers.imported.rows import Statement
+from servers.imported.rows import BoundStatement
 from servers.toolkit import Database
 
 LAST_TOOLS = ["transfer_to_human_agents"]
@@ -20,7 +20,7 @@ class UpstreamResult(NamedTuple):
     """The text that upstream gives for a call, and the statements that keep its effect."""
 
     result: dict[str, str]
-    statements: list[Statement]
+    statements: list[BoundStatement]
 
 
 class PlainModel:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 from pydantic import Field
 
 from servers.errors import BrokenQuery, CheckpointError, QueryError
+from servers.guest.frames import GuestReply
 from servers.guest.sqlite.image import Image
 from servers.limits.processor_budget import ProcessorBudget
 from servers.records import Name, Record
@@ -25,8 +26,6 @@ SLICE_SECONDS = 0.05
 LONGEST_QUESTION = 2_000
 """Characters of a question."""
 NO_CALLS = b"[]"
-Reply = tuple[dict[str, Any], list[bytes]]
-"""The answer of a guest: a head, and parts."""
 T = TypeVar("T")
 
 
@@ -80,9 +79,9 @@ class GuestJobs(Protocol):
         head: dict[str, Any],
         *parts: Image,
         seconds: float,
-        doubtful: Callable[[Reply], bool] | None = None,
+        doubtful: Callable[[GuestReply], bool] | None = None,
         budget: ProcessorBudget | None = None,
-    ) -> Reply: ...
+    ) -> GuestReply: ...
     async def compiled(self, environment: str, start: Image, *, seconds: float) -> bytes: ...
 
 

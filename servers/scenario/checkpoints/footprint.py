@@ -18,7 +18,7 @@ from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.records import Name, Record
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
-from servers.state.rows import Operation, RowChange
+from servers.state.rows import RowChange, RowOperation
 
 MOST_ALLOWANCES = 100
 ROWS_AT_ONCE = 500
@@ -30,7 +30,7 @@ class Allowance(Record):
     """Rows that may change: in which table, how, which columns, which rows, and how many."""
 
     table: Name
-    operation: Operation
+    operation: RowOperation
     columns: tuple[str, ...] | None = None
     where: str | None = None
     rows: int | None = Field(default=None, ge=0)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from servers.errors import GuestDied, GuestLate
+from servers.guest.frames import GuestReply
 from servers.guest.sqlite.image import Image
 from servers.limits.processor_budget import ProcessorBudget
 from servers.scenario.checkpoints.checkpoint import (
@@ -16,7 +17,6 @@ from servers.scenario.checkpoints.checkpoint import (
     CheckpointResult,
     GuestJobs,
     JudgedRun,
-    Reply,
 )
 from servers.text.json_values import is_list, is_object
 
@@ -133,5 +133,5 @@ async def _told_together(checkpoints: Sequence[PythonCheckpoint], case: JudgedRu
     return {text: one for text, one in zip(texts, replies, strict=True) if one.get("short") is not True}
 
 
-def _ran_short(reply: Reply) -> bool:
+def _ran_short(reply: GuestReply) -> bool:
     return reply[0].get("short") is True

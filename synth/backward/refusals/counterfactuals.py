@@ -11,7 +11,7 @@ from servers.guest.sqlite.sql_text import quoted, sql_literal
 from synth.play.experience import PARTICULAR
 from synth.play.playground import Playground
 from synth.play.row_view import shape_of, view_of
-from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.row_relations import RowPlace, RowRelations
 from synth.solutions.value_texts import is_money
 
 MOST_TRIALS = 120
@@ -33,10 +33,10 @@ class RefusedCall:
         return datetime.fromisoformat(self.clock)
 
 
-class Cell(NamedTuple):
+class RowCell(NamedTuple):
     """A column's value in a row."""
 
-    place: Place
+    place: RowPlace
     column: str
     value: Any
 
@@ -64,7 +64,7 @@ class Otherwise:
         """The result at another time: `ok`, `same` for the same refusal, else `other`."""
         return await self._made(clock=moment.isoformat(sep=" ", timespec="seconds"))
 
-    async def with_cell(self, cell: Cell, value: Any) -> str:
+    async def with_cell(self, cell: RowCell, value: Any) -> str:
         """The result with another value in a column."""
         where = f"{quoted(self._key(cell.place))} = {sql_literal(cell.place[1])}"
         return await self._made(
@@ -75,7 +75,7 @@ class Otherwise:
         """The result with another argument."""
         return await self._made(arguments={**self.refusal.arguments, name: value})
 
-    async def without(self, place: Place) -> str:
+    async def without(self, place: RowPlace) -> str:
         """The result without a row, and without those that reference it."""
         gone = [*self.world.children(place), place]
         return await self._made(
@@ -84,29 +84,29 @@ class Otherwise:
             )
         )
 
-    def cells_with(self, *values: str | int) -> list[Cell]:
+    def cells_with(self, *values: str | int) -> list[RowCell]:
         """The columns that hold one of some values."""
         return [
-            Cell(place, column, value)
+            RowCell(place, column, value)
             for place, row in self.world.rows.items()
             for column, value in row.items()
             if value in values and place[1] != value
         ]
 
-    def amounts(self) -> list[Cell]:
+    def amounts(self) -> list[RowCell]:
         """The amounts of the rows that the call names, and of related rows, the nearest first."""
         named = self.named()
         parents = [parent for one in named for parent in self.world.parents(one)]
         near = [*named, *(child for one in named for child in self.world.children(one)), *parents]
         near += [child for one in parents for child in self.world.children(one)]
         return [
-            Cell(place, column, value)
+            RowCell(place, column, value)
             for place in dict.fromkeys(near)
             for column, value in self.world.rows[place].items()
             if is_money(column) and isinstance(value, int)
         ]
 
-    def named(self) -> list[Place]:
+    def named(self) -> list[RowPlace]:
         """The rows that the call names."""
         given = {str(value) for value in self.refusal.arguments.values() if value is not None}
         return [place for place in self.world.rows if str(place[1]) in given]
@@ -117,12 +117,12 @@ class Otherwise:
         told = [row.get(name) for row in rows for name in ("status", "state")]
         return {one.replace("_", " ") for one in told if isinstance(one, str) and one}
 
-    def needed(self) -> set[Place]:
+    def needed(self) -> set[RowPlace]:
         """The rows without which the call has no meaning."""
         named = self.named()
         return {*named, *(one for place in named for one in self.world.ancestors(place))}
 
-    def _key(self, place: Place) -> str:
+    def _key(self, place: RowPlace) -> str:
         return self.world.shape.keys[place[0]].name
 
     async def _made(self, *, clock: str = "", change: str = "", arguments: Mapping[str, Any] | None = None) -> str:

@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from servers.answer.fact import Fact
-from synth.backward.refusals.counterfactuals import Cell, Otherwise, RefusedCall
+from synth.backward.refusals.counterfactuals import Otherwise, RefusedCall, RowCell
 from synth.play.playground import Playground
 from synth.play.values import day_in, later
 from synth.solutions.value_texts import NUMBERS, is_money
@@ -194,7 +194,7 @@ async def _compared(otherwise: Otherwise, cents: int, others: Sequence[int]) -> 
     return set()
 
 
-async def _turns_at(otherwise: Otherwise, cell: Cell, wanted: int) -> bool:
+async def _turns_at(otherwise: Otherwise, cell: RowCell, wanted: int) -> bool:
     """True if the call succeeds with an amount, and has the same refusal a cent before it."""
     if wanted < 0 or await otherwise.with_cell(cell, wanted) != "ok":
         return False

@@ -7,7 +7,7 @@ from servers.records import Record
 
 FEWEST_VALID = 2
 MOST_TOLD, LONGEST_TOLD = 8, 500
-Verdict = Literal["pass", "warning", "fail"]
+CaseVerdict = Literal["pass", "warning", "fail"]
 
 
 class Call(Record):
@@ -30,7 +30,7 @@ class Judgement(Record):
     """What the checker says of one call."""
 
     number: int
-    verdict: Verdict
+    verdict: CaseVerdict
     reason: str
 
 
@@ -46,7 +46,7 @@ class Case(Record):
     call: Call
     did: str
     outcome: str
-    verdict: Verdict
+    verdict: CaseVerdict
     reason: str
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
-from servers.state.rows import Operation, RowChange
+from servers.state.rows import RowChange, RowOperation
 from servers.text.wording import counted
 from synth.interop.audit.audit import CheckAudit
 
@@ -61,7 +61,7 @@ def _done(count: int, what: str) -> list[str]:
 
 def footprint_of(changes: Sequence[RowChange]) -> FootprintCheckpoint:
     """As many rows of the same tables may be added, changed or deleted."""
-    rows: Counter[tuple[str, Operation]] = Counter((change.table, change.operation) for change in changes)
+    rows: Counter[tuple[str, RowOperation]] = Counter((change.table, change.operation) for change in changes)
     return FootprintCheckpoint(
         id="nothing_else",
         role="guard",

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from servers.limits.process_clock import Deadline, Ending, cpu_seconds
+from servers.limits.process_clock import ClockEnding, Deadline, cpu_seconds
 
 BUSY = "while True: pass"
 ASLEEP = "time.sleep(1000)"
@@ -13,11 +13,11 @@ ASLEEP_MOST_OF_THE_TIME = "while True: time.sleep(0.15)"
 
 
 @pytest.mark.parametrize(("does", "ending"), [(BUSY, "late"), (ASLEEP, "asleep"), (ASLEEP_MOST_OF_THE_TIME, "asleep")])
-async def test_a_process_that_does_not_answer_ends_for_what_it_does(does: str, ending: Ending) -> None:
+async def test_a_process_that_does_not_answer_ends_for_what_it_does(does: str, ending: ClockEnding) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", f"import time\nprint(flush=True)\n{does}", stdout=asyncio.subprocess.PIPE
     )
-    ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+    ended: asyncio.Future[ClockEnding] = asyncio.get_running_loop().create_future()
     try:
         assert process.stdout is not None
         await process.stdout.readline()

@@ -3,10 +3,10 @@
 import pytest
 
 from synth.backward.matters import are_one_matter
-from synth.play.row_view import Row, SchemaShape, SqlColumn, View
-from synth.solutions.row_relations import Place, RowRelations
+from synth.play.row_view import SchemaShape, SqlColumn, View, ViewRow
+from synth.solutions.row_relations import RowPlace, RowRelations
 
-ROWS: dict[str, list[Row]] = {
+ROWS: dict[str, list[ViewRow]] = {
     "wards": [{"id": "w", "title": "Ward 1"}],
     "people": [
         {"id": name, "name": name, "email": f"{name}@mail.example", "boss_id": boss}
@@ -61,7 +61,7 @@ def world() -> RowRelations:
     ],
 )
 def test_a_matter_is_a_row_or_a_person(
-    world: RowRelations, first: set[Place], second: set[Place], joined: bool
+    world: RowRelations, first: set[RowPlace], second: set[RowPlace], joined: bool
 ) -> None:
     assert are_one_matter(world, first, second) is joined
     assert are_one_matter(world, second, first) is joined

@@ -14,7 +14,7 @@ from typing import Any
 
 from synth.environments.stages import STAGES
 from synth.llm.recording import RecordingWriter
-from synth.llm.writer import Message, WriterAnswer
+from synth.llm.writer import WriterAnswer, WriterMessage
 from synth.pipeline.artefact import Topic
 from synth.pipeline.environment_run import EnvironmentRun
 from synth.pipeline.stage import Artefacts, Stage, Wishes
@@ -64,7 +64,7 @@ class OldAnswers:
     name: str
     asked: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         kind = str(schema["title"])
         self.asked[kind].append(messages[-1].content)
         here = lines_of([message.model_dump() for message in messages[1:]])

@@ -19,7 +19,7 @@ from synth.environments.interface import Interface, interface
 from synth.environments.schema import Schema
 from synth.environments.seed import More, Rows, more_findings, seed
 from synth.environments.stages import STAGES
-from synth.llm.writer import Message, WriterAnswer
+from synth.llm.writer import WriterAnswer, WriterMessage
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, GoBack
 from tests.synth.environments.replay import all_answers, made_of
@@ -30,9 +30,9 @@ class OneAnswer:
     """A writer that says the same to everything, and keeps what it was asked."""
 
     value: dict[str, Any]
-    asked: list[Sequence[Message]] = field(default_factory=list[Sequence[Message]])
+    asked: list[Sequence[WriterMessage]] = field(default_factory=list[Sequence[WriterMessage]])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         self.asked.append(messages)
         return WriterAnswer(value=self.value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
@@ -122,7 +122,7 @@ class Judge:
     arguments: str = ""
     asked: list[str] = field(default_factory=list[str])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         text = messages[-1].content
         self.asked.append(text)
         if schema["title"] == "Judgements":

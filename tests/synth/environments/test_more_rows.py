@@ -13,7 +13,7 @@ import pytest
 from servers.bundle.environment import load
 from synth.environments.proof import destination
 from synth.environments.stages import STAGES
-from synth.llm.writer import Message, WriterAnswer
+from synth.llm.writer import WriterAnswer, WriterMessage
 from synth.pipeline.environment_run import EnvironmentRun
 from synth.prove.proof import Coverage, Finding, Proof, ToolShown, load_proof
 from tests.synth.environments.replay import OldAnswers, made_of
@@ -30,7 +30,7 @@ class Blind:
     counts: Counter[str] = field(default_factory=Counter[str])
     judged: list[int] = field(default_factory=list[int])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         kind, text = str(schema["title"]), messages[1].content
         self.counts[kind] += 1
         if kind == "More":

@@ -20,16 +20,16 @@ from synth.llm.exchange import Recorder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import (
     BadAnswer,
-    Message,
     PromptTooLong,
     Sampling,
     WriterAnswer,
+    WriterMessage,
     WriterRefused,
     WriterUnreachable,
 )
 from tests.doubles import StubEndpoint, refused, said
 
-QUESTION = (Message(role="system", content="Be brief."), Message(role="user", content="Which books?"))
+QUESTION = (WriterMessage(role="system", content="Be brief."), WriterMessage(role="user", content="Which books?"))
 
 
 class Books(Record):
@@ -200,7 +200,7 @@ async def test_no_more_requests_than_allowed_are_under_way() -> None:
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1", at_once=2))
         async with asyncio.TaskGroup() as group:
             for number in range(6):
-                asked = (Message(role="user", content=str(number)),)
+                asked = (WriterMessage(role="user", content=str(number)),)
                 group.create_task(writer.ask(asked, SCHEMA, label="a/b"))
     assert crowd.most == 2
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from synth.llm.prompt import Prompt, PromptError
-from synth.llm.writer import Message
+from synth.llm.writer import WriterMessage
 
 
 def prompt(folder: Path, text: str) -> Prompt:
@@ -17,13 +17,13 @@ def prompt(folder: Path, text: str) -> Prompt:
 def test_messages_are_told_apart_and_holes_are_filled(tmp_path: Path) -> None:
     text = "A note for people.\n\n<!-- system -->\nBe brief.\n\n<!-- user -->\n# {{title}}\n\nTables for {{title}}?\n"
     assert prompt(tmp_path, text).fill(title="Loans") == (
-        Message(role="system", content="Be brief."),
-        Message(role="user", content="# Loans\n\nTables for Loans?"),
+        WriterMessage(role="system", content="Be brief."),
+        WriterMessage(role="user", content="# Loans\n\nTables for Loans?"),
     )
 
 
 def test_a_file_without_marks_is_one_message_of_the_user(tmp_path: Path) -> None:
-    assert prompt(tmp_path, "Which?\n").fill() == (Message(role="user", content="Which?"),)
+    assert prompt(tmp_path, "Which?\n").fill() == (WriterMessage(role="user", content="Which?"),)
 
 
 def test_what_fills_a_hole_is_no_hole_itself(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from servers.bundle.phrases import read_phrases
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
 from synth.backward.generator import Shelf, make_backward
-from synth.llm.writer import Message, WriterAnswer
+from synth.llm.writer import WriterAnswer, WriterMessage
 from synth.play.playground import Playground
 from synth.scenarios.phrase_stage import NotWritten, written
 from tests.bundles import write, write_bundle
@@ -59,7 +59,7 @@ class Scripted:
         self._others = list(others)
         self.asked: list[str] = []
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """The next answer; the last one for ever."""
         self.asked.append(messages[-1].content)
         answers = self._others if label.endswith("/paraphrases") else self._answers

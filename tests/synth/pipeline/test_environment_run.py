@@ -8,7 +8,7 @@ from typing import Any
 from servers.records import Record
 from synth.llm.exchange import sent
 from synth.llm.recording import RecordingWriter
-from synth.llm.writer import Message
+from synth.llm.writer import WriterMessage
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun
@@ -27,15 +27,15 @@ async def not_one(value: Names) -> list[str]:
     return ["one name is too few"] if len(value.names) < 2 else []
 
 
-def question(made: Artefacts) -> tuple[Message, ...]:
-    return (Message(role="user", content=f"Names for {made[Topic].title}?"),)
+def question(made: Artefacts) -> tuple[WriterMessage, ...]:
+    return (WriterMessage(role="user", content=f"Names for {made[Topic].title}?"),)
 
 
 async def name(made: Artefacts, asker: Asker) -> Names:
     return await asker.ask(question(made), Names, not_one)
 
 
-def exchange(messages: Sequence[Message], answer: object) -> dict[str, Any]:
+def exchange(messages: Sequence[WriterMessage], answer: object) -> dict[str, Any]:
     return {
         "request": {"messages": sent(messages, Names.model_json_schema())},
         "response": {"model": "m", "choices": [{"message": {"content": json.dumps(answer)}}]},
@@ -43,11 +43,11 @@ def exchange(messages: Sequence[Message], answer: object) -> dict[str, Any]:
 
 
 async def test_an_environment_is_made_and_what_was_rejected_is_in_its_record(tmp_path: Path) -> None:
-    first = (Message(role="user", content="Names for Loans?"),)
+    first = (WriterMessage(role="user", content="Names for Loans?"),)
     again = (
         *first,
-        Message(role="assistant", content='{\n "names": [\n  "a"\n ]\n}'),
-        Message(
+        WriterMessage(role="assistant", content='{\n "names": [\n  "a"\n ]\n}'),
+        WriterMessage(
             role="user",
             content="This answer was not accepted (attempt 1 of 4):\n- one name is too few\n\n"
             "Answer again, in full, with all of this put right.",

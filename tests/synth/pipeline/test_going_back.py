@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.records import Record
-from synth.llm.writer import Message, WriterAnswer
+from synth.llm.writer import WriterAnswer, WriterMessage
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun
@@ -33,7 +33,7 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         self.asked.append(messages[-1].content)
         value = {"text": "abcdefgh"[: len(self.asked)]}
         return WriterAnswer.nothing(label).model_copy(update={"value": value, "prompt_tokens": 1})
@@ -46,7 +46,7 @@ async def fine(_value: Word) -> list[str]:
 async def word(made: Artefacts, asker: Asker) -> Word:
     before = made.before.text if isinstance(made.before, Word) else "nothing"
     text = f"A word. Before: {before}. Evidence: {', '.join(made.evidence)}"
-    return await asker.ask([Message(role="user", content=text)], Word, fine)
+    return await asker.ask([WriterMessage(role="user", content=text)], Word, fine)
 
 
 async def length(made: Artefacts, _asker: Asker) -> Length:

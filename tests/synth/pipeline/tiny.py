@@ -10,7 +10,7 @@ from rich.console import Console
 from servers.errors import FarmError
 from servers.records import Record
 from synth.llm.endpoint import Embedder
-from synth.llm.writer import Message
+from synth.llm.writer import WriterMessage
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker, gather_all
 from synth.pipeline.plan import RunPlan
@@ -46,8 +46,8 @@ async def a_function(value: Function) -> list[str]:
     return [] if value.text.startswith("def ") else ["text: no function"]
 
 
-def user(text: str) -> tuple[Message, ...]:
-    return (Message(role="user", content=text),)
+def user(text: str) -> tuple[WriterMessage, ...]:
+    return (WriterMessage(role="user", content=text),)
 
 
 async def tables(made: Artefacts, asker: Asker) -> Tables:

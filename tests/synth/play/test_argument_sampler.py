@@ -11,7 +11,7 @@ from servers.bundle_library import OWN_LIBRARY
 from servers.messages import OutcomeKind
 from synth.play.argument_sampler import ArgumentSampler, Mode
 from synth.play.playground import Playground, Session
-from synth.play.value_sources import Kind
+from synth.play.value_sources import ColumnKind
 from synth.play.values import likely_moment
 from tests.bundles import SCHEMA, write_bundle
 
@@ -138,7 +138,7 @@ async def test_an_argument_whose_name_is_no_column_is_drawn_from_what_its_descri
 
 @pytest.mark.parametrize("known", [["9999-12-31"], ["0001-01-01"], ["2026-02-30"], ["9999-12-31 10:00:00"], ["soon"]])
 @pytest.mark.parametrize("kind", ["date", "datetime", "time"])
-def test_moments_are_drawn_beside_any_value_that_a_row_may_hold(known: list[str], kind: Kind) -> None:
+def test_moments_are_drawn_beside_any_value_that_a_row_may_hold(known: list[str], kind: ColumnKind) -> None:
     chance = Random(1)  # noqa: S311
     drawn = [likely_moment("2026-03-16 09:00:00", kind, known, chance) for _ in range(200)]
     assert all(drawn)

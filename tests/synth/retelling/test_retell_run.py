@@ -17,7 +17,7 @@ from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.certify.certificates import write_certificate
 from synth.certify.certifier import examine
 from synth.llm.exchange import sent
-from synth.llm.writer import Message, WriterAnswer, WriterUnreachable, prompt_digest
+from synth.llm.writer import WriterAnswer, WriterMessage, WriterUnreachable, prompt_digest
 from synth.play.playground import Playground
 from synth.retelling.retell_run import Retelling
 from tests.processes import farm
@@ -42,7 +42,7 @@ class ScriptedWriter:
         self.asked: list[str] = []
         self.sent: list[list[dict[str, Any]]] = []
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
+    async def ask(self, messages: Sequence[WriterMessage], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         if self.dies_at and len(self.asked) + 1 >= self.dies_at:
             raise WriterUnreachable("the endpoint is down")
         prompt = messages[-1].content
