@@ -11,8 +11,7 @@ from servers.cli.command_options import well_formed
 from servers.cli.secret_options import ApiKey
 from servers.text.terminal import Terminal
 from synth.pipeline.folder import SynthesisFolder
-from synth.pipeline.plan import RunPlan, SeedSize, WriterName
-from synth.processes.job import Engine
+from synth.pipeline.plan import Engine, RunPlan, SeedSize, WriterName
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")

@@ -9,8 +9,8 @@ import typer
 
 from servers.files.atomic_write import write_whole
 from servers.text.terminal import Terminal
+from synth.pipeline.plan import Engine
 from synth.processes.inline_loop import run_alone
-from synth.processes.job import Engine
 from synth.processes.process_pool import PoolSettings
 
 if TYPE_CHECKING:  # importing these takes a second

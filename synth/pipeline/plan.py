@@ -16,8 +16,9 @@ from synth.llm.writer import Sampling
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Wishes
-from synth.processes.job import Engine
 
+Engine = Literal["asyncio", "ray"]
+"""Where jobs run: on this machine, or on a Ray cluster."""
 SeedSize = Literal["small", "medium", "large"]
 WriterName = Literal["endpoint", "batch", "recording"]
 

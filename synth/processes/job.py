@@ -7,14 +7,12 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from multiprocessing.connection import Connection
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from servers.errors import FarmError, InfraError
 
 OrderT = TypeVar("OrderT")
 DoneT = TypeVar("DoneT")
-Engine = Literal["asyncio", "ray"]
-"""Where jobs run: on this machine, or on a Ray cluster."""
 
 Order_contra = TypeVar("Order_contra", contravariant=True)
 Done_co = TypeVar("Done_co", covariant=True)

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from typing import NamedTuple, TypeVar
 
-from synth.processes.job import Engine, Job
+from synth.pipeline.plan import Engine
+from synth.processes.job import Job
 from synth.processes.ray_cluster import on_cluster
 from synth.processes.worker_process import ProcessWorker
 

@@ -18,9 +18,9 @@ from servers.files.atomic_write import make_sure_of, write_whole
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun
 from synth.pipeline.asker import gather_all
+from synth.pipeline.plan import Engine
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
-from synth.processes.job import Engine
 from synth.processes.process_pool import PoolSettings, cores, process_pool
 from synth.processes.progress import progress_on
 from synth.prove.picture import card_of, picture

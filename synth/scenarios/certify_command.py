@@ -16,8 +16,8 @@ from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun, suggestion
 from synth.pipeline.asker import gather_all
+from synth.pipeline.plan import Engine
 from synth.processes.inline_loop import run_alone
-from synth.processes.job import Engine
 from synth.processes.process_pool import PoolSettings, process_pool
 from synth.processes.progress import progress_on
 

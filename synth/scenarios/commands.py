@@ -10,7 +10,7 @@ from servers.cli.secret_options import ApiKey
 from servers.errors import RequestError
 from servers.records import OPENAI
 from servers.text.terminal import Terminal
-from synth.processes.job import Engine
+from synth.pipeline.plan import Engine
 from synth.processes.process_pool import PoolSettings
 from synth.retelling.commands import retell
 from synth.writer_options import (
