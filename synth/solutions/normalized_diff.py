@@ -12,7 +12,7 @@ MADE_ID = re.compile(r"\b[a-z][a-z0-9_]*_[0-9a-f]{8}\b")
 MINUTES_OF_A_RUN = 600
 MINUTES_OF_CALLS = 30
 """A run's calls take so many minutes, about; a time that is whole hours from one of them was counted from it."""
-Column = tuple[str, str, str]
+DiffColumn = tuple[str, str, str]
 """A table, what is done to its rows, and a column of it."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
@@ -57,14 +57,14 @@ def made_up(changes: Iterable[RowChange]) -> set[str]:
     }
 
 
-def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[Column] = ()) -> str:
+def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[DiffColumn] = ()) -> str:
     """Changes as one text that is equal where two runs did the same, though at other times and with other ids.
 
     In `fixed` columns stand times that do not hang on when a run was.
     """
     ids = made_up(changes)
 
-    def plain(value: Any, place: Column) -> Any:
+    def plain(value: Any, place: DiffColumn) -> Any:
         if place in fixed and isinstance(value, str) and MOMENT.fullmatch(value):
             return value
         if window.holds(value):

@@ -29,7 +29,7 @@ from synth.solutions.call_run import (
     steps_of,
 )
 from synth.solutions.final_states import States
-from synth.solutions.normalized_diff import MOMENT, Column, Window, essence, exactly
+from synth.solutions.normalized_diff import MOMENT, DiffColumn, Window, essence, exactly
 from synth.solutions.plausible_values import RowSample
 from synth.solutions.told_values import (
     ArgumentPlace,
@@ -84,9 +84,9 @@ class ReferenceRun:
         return essence(changes, self.window, self._fixed)
 
     @cached_property
-    def _fixed(self) -> set[Column]:
+    def _fixed(self) -> set[DiffColumn]:
         """The columns with times none of which hangs on when the run was."""
-        places: dict[bool, set[Column]] = {True: set(), False: set()}
+        places: dict[bool, set[DiffColumn]] = {True: set(), False: set()}
         for change in self.changes:
             for name, value in change.after.items():
                 if isinstance(value, str) and MOMENT.fullmatch(value):
