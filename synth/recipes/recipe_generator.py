@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from random import Random
 from typing import NamedTuple, get_args
 
@@ -67,19 +68,21 @@ def wanted_of(level: str | None, demands: str | None) -> Wanted:
 
 
 class RecipeOrder(NamedTuple):
-    """One scenario to make: its number, its recipe, and the way to fill that."""
+    """One scenario to make: its number, its recipe, the way to fill that, and how many of the recipe come before."""
 
     at: int
     recipe: int
     binding: int
+    turn: int
 
 
 @dataclass(frozen=True)
 class RecipeJob:
-    """Makes and certifies scenarios of one bundle's recipes."""
+    """Makes and certifies scenarios of one bundle's recipes. None whose checkpoints or words are `known`."""
 
     bundle: PinnedBundle
     seed: int
+    known: frozenset[str] = frozenset()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[RecipeOrder], Awaitable[ErrandOutcome]]]:
@@ -93,7 +96,7 @@ class RecipeJob:
                 with self.bundle.on_worker():
                     recipe = kitchen.recipes.recipes[order.recipe]
                     way = filled[order.recipe][order.binding]
-                    return await _made(kitchen, recipe, way, f"hard{self.seed}_{order.at:04d}", order.at)
+                    return await _made(kitchen, recipe, way, f"hard{self.seed}_{order.at:04d}", order, self.known)
 
             yield make
 
@@ -156,15 +159,20 @@ async def _launched(kitchen: RecipeKitchen, recipe: Recipe, setup: str) -> Sessi
         raise BundleError(f"recipes.json: {recipe.id}: {error}") from None
 
 
-async def _made(kitchen: RecipeKitchen, recipe: Recipe, way: Way, name: str, at: int) -> ErrandOutcome:
+async def _made(
+    kitchen: RecipeKitchen, recipe: Recipe, way: Way, name: str, order: RecipeOrder, known: frozenset[str]
+) -> ErrandOutcome:
+    at = order.at
     try:
         if isinstance(way, Binding):
-            scenario = await scenario_of(kitchen, recipe, way, name)
+            scenario = await scenario_of(kitchen, recipe, way, name, turn=order.turn)
         else:
             async with _with_rows_added(kitchen, recipe, way) as (other, binding):
-                scenario = await scenario_of(other, recipe, binding, name)
+                scenario = await scenario_of(other, recipe, binding, name, turn=order.turn)
     except Unfit as error:
         return ErrandOutcome(at, "dropped", f"{recipe.id}: {error}")
+    if _tells(scenario) & known:
+        return ErrandOutcome(at, "twice")
     seen = await examine(kitchen.stage, scenario)
     if seen.certificate is None:
         return ErrandOutcome(at, "rejected", f"{recipe.id}: {seen.findings[0]}", scenario)
@@ -194,11 +202,11 @@ async def make_from_recipes(
     tools = set(stage.environment.tools)
     for one in known.values():
         made.tally.take(one, tools)
-    told = {_signature(one) for one in every}
+    told = {key for one in every for key in _tells(one)}
     count = len(known)
     async with kitchen_of(stage) as (_, filled):
         orders = deque(_ordered([len(bindings) for bindings in filled], seed, after=max(known, default=-1)))
-    async with process_pool(RecipeJob(PinnedBundle.of(stage.folder), seed), pool, most=AHEAD) as make:
+    async with process_pool(RecipeJob(PinnedBundle.of(stage.folder), seed, frozenset(told)), pool, most=AHEAD) as make:
         under_way: deque[asyncio.Future[ErrandOutcome]] = deque()
         try:
             while count < n and (orders or under_way):
@@ -208,7 +216,7 @@ async def make_from_recipes(
                 made.take(outcome)
                 if outcome.fate == "certified" and outcome.scenario is not None:
                     count += 1
-                    told.add(_signature(outcome.scenario))
+                    told |= _tells(outcome.scenario)
                     made.tally.take(outcome.scenario, tools)
                     on_certified(outcome.scenario)
                 on_walk(made)
@@ -223,19 +231,19 @@ async def make_from_recipes(
 
 
 def _judged(outcome: ErrandOutcome, wanted: Wanted, told: set[str]) -> ErrandOutcome:
-    """An outcome, unless the scenario was there before or is not wanted."""
+    """An outcome, unless the scenario or its words were there before, or it is not wanted."""
     if outcome.fate != "certified" or outcome.scenario is None:
         return outcome
-    if _signature(outcome.scenario) in told:
+    if _tells(outcome.scenario) & told:
         return ErrandOutcome(outcome.at, "twice")
     reason = wanted.reason_against(outcome.scenario)
     return ErrandOutcome(outcome.at, "rejected", reason, outcome.scenario) if reason else outcome
 
 
-def _signature(scenario: Scenario) -> str:
-    """A key that is equal for scenarios whose checkpoints judge the same."""
+def _tells(scenario: Scenario) -> set[str]:
+    """Keys of which one is equal for scenarios whose checkpoints judge the same, or whose words are the same."""
     judged = [one.model_dump(include={"sql", "expect", "facts"}) for one in scenario.checkpoints if one.role == "goal"]
-    return str(judged)
+    return {sha256(text.encode()).hexdigest() for text in (str(judged), scenario.task)}
 
 
 def _ordered(sizes: list[int], seed: int, *, after: int) -> list[RecipeOrder]:
@@ -243,5 +251,5 @@ def _ordered(sizes: list[int], seed: int, *, after: int) -> list[RecipeOrder]:
     random = Random(seed)  # noqa: S311 - to be repeated
     ways = [random.sample(range(size), min(size, MOST_OF_ONE)) for size in sizes]
     order = sorted(range(len(sizes)), key=lambda _: random.random())
-    turns = [(one, ways[one][turn]) for turn in range(MOST_OF_ONE) for one in order if turn < len(ways[one])]
+    turns = [(one, ways[one][turn], turn) for turn in range(MOST_OF_ONE) for one in order if turn < len(ways[one])]
     return [RecipeOrder(at, *one) for at, one in enumerate(turns) if at > after]

@@ -59,8 +59,10 @@ class RecipeKitchen:
         }
 
 
-async def scenario_of(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, name: str) -> Scenario:
-    """The scenario of one way to fill a recipe.
+async def scenario_of(
+    kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, name: str, *, turn: int = 0
+) -> Scenario:
+    """The scenario of one way to fill a recipe. The texts of a recipe take turns.
 
     Raises:
         Unfit: the tools refuse it, its words give an answer away, or nothing is left to judge.
@@ -68,7 +70,7 @@ async def scenario_of(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, 
     random = Random(f"{recipe.id}/{sorted(binding.values.items(), key=str)}")  # noqa: S311 - to be repeated
     tools = kitchen.stage.environment.tools
     plan = await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False)
-    task = _task(kitchen, recipe, binding, random)
+    task = _task(kitchen, recipe, binding, random, turn)
     asked = [(question, _facts(kitchen, question, binding, plan)) for question in recipe.questions]
     if any(gives(task, fact, kitchen.clock) for question, facts in asked for fact in facts if not question.each):
         raise Unfit("the task tells what it asks for")
@@ -100,7 +102,7 @@ def _title(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding) -> str:
     return (title or recipe.id).removesuffix(".")
 
 
-def _task(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, random: Random) -> str:
+def _task(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, random: Random, turn: int) -> str:
     own = {
         "sender": random.choice(kitchen.recipes.senders or ("",)),
         "open": random.choice(kitchen.recipes.opens),
@@ -109,9 +111,12 @@ def _task(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, random: Rand
     values = {**own, **binding.values}
     own = {name: filled(text, TemplateValues({**own, **kitchen.words(values)}, {})) or "" for name, text in own.items()}
     words = {**kitchen.words(values), **own}
-    text = filled(random.choice(recipe.task), TemplateValues(words, {**binding.values, **own}))
+    template = recipe.task[turn % len(recipe.task)]
+    text = filled(template, TemplateValues(words, {**binding.values, **own}))
     if text is None:
         raise Unfit("a value of the task is missing")
+    if not template.endswith("."):
+        text = text.removesuffix(".")  # after the name that a letter ends with
     return ARTICLE.sub("n ", " ".join(text.split()))
 
 

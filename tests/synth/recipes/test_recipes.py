@@ -116,6 +116,34 @@ async def test_the_same_seed_gives_the_same_scenarios_for_any_number_of_processe
     assert not any(one.title.endswith(".") for one in once)
 
 
+async def test_the_texts_of_a_recipe_take_turns_and_a_name_at_the_end_stays_bare(tmp_path: Path) -> None:
+    letters = [
+        "We have it back. {price_cents} for our dearest piece, please. Ada",
+        "{price_cents} for the dearest. Ben",
+    ]
+    found = await made(await shop_with(tmp_path, {**DEAREST, "task": letters}))
+    assert sorted(one.task.rpartition(" ")[2] for one in found) == ["Ada", "Ben"], "each text once, none with a stop"
+
+
+async def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
+    shop = await shop_with(tmp_path, DEAREST)
+    there = await made(shop, n=1)
+    async with Playground(shop) as stage:
+        more: list[Scenario] = []
+        whole = await make_from_recipes(
+            stage,
+            n=9,
+            seed=2,
+            wanted=Wanted(),
+            there=there,
+            on_certified=more.append,
+            on_walk=lambda _: None,
+            pool=PoolSettings(1),
+        )
+    assert {one.task for one in there} & {one.task for one in more} == set()
+    assert (len(more), whole.twice) == (1, 1)
+
+
 async def test_a_setup_adds_rows_that_all_but_bind_see(tmp_path: Path) -> None:
     bind = "SELECT 650 AS price_cents, 620 + 10 * count(*) AS gong_cents FROM things WHERE name = 'gong'"
     shop = await shop_with(tmp_path, {**DEAREST, "setup": ["gongs"], "bind": bind})
