@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -234,6 +235,7 @@ def test_a_command_that_a_page_shows_is_understood(page: str, command: list[str]
     understood[name].make_context(name, command[len(name.split()) :])
 
 
+@cache
 def every_command() -> dict[str, Any]:
     """The commands by name, those of a group by both names: `synth run`."""
     found: dict[str, Any] = {}

@@ -1,6 +1,7 @@
 """What nobody should send: each is answered in the one form of errors, without a traceback or a path of ours."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,9 +11,10 @@ from mcp.types import JSONRPCError
 
 from registry.http.app import control_app
 from registry.messages import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
+from servers.bundle_library import Library
 from servers.doors.control import ControlDoor
 from servers.joining.proofs import ControlTokens
-from tests.registry.farms import TOKEN, Farm
+from tests.registry.farms import TOKEN, Clock, Farm, running
 
 ROUTES = [
     ("GET", "/v1/environments"),
@@ -27,6 +29,20 @@ ROUTES = [
     ("GET", "/v1/nowhere"),
     ("GET", "/metrics"),
 ]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def open_farm(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Farm]:
+    async with running(Library([shelf]), tmp_path_factory.mktemp("refusing") / "farm", Clock()) as farm:
+        yield farm
+
+
+@pytest_asyncio.fixture
+async def farm(open_farm: Farm) -> AsyncGenerator[Farm]:
+    """The farm of all tests here. Each finds it without instances."""
+    yield open_farm
+    for instance in open_farm.worker.ids():
+        await open_farm.client.close(instance)
 
 
 @pytest_asyncio.fixture
