@@ -130,6 +130,8 @@ def place() -> int:
 
 def _become(command: Command) -> None:
     """Make a fork what a new process is that is to run a command."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})  # commands that run side by side get different ones
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if command.leads:
         os.setsid()
@@ -190,8 +192,6 @@ def main() -> None:
     importlib.import_module("registry.http.app").document()  # that every farm reads
     gc.freeze()  # what forks share stays shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[place() % len(cores)]})
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(sys.argv[1])
     listening.listen()
