@@ -1,9 +1,44 @@
-"""HTTP connections that many agents share."""
+"""HTTP connections that many agents share, and bounds for what the other side answers."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import httpx2
+
+LARGEST_ANSWER = 128 * 1024 * 1024
+"""Bytes of an answer. The largest one of a farm is the snapshot of a large state."""
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """The body of an answer, which may have no end. It fails once it is larger than it may be."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, largest: int) -> None:
+        self._body = body
+        self._largest = largest
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._body:
+            size += len(part)
+            if size > self._largest:
+                raise httpx2.RemoteProtocolError(f"its answer is larger than {self._largest // 1024:,} KiB")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+async def ask_plainly(request: httpx2.Request) -> None:
+    """Ask for an answer that is not compressed: kilobytes may hold gigabytes."""
+    request.headers["Accept-Encoding"] = "identity"
+
+
+def bounded(response: httpx2.Response, largest: int) -> httpx2.AsyncByteStream:
+    """The body of an answer, up to a size. Raises RemoteProtocolError if it is compressed."""
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise httpx2.RemoteProtocolError("its answer is compressed, which was not asked for")
+    return BoundedBody(cast("httpx2.AsyncByteStream", response.stream), largest)
 
 
 class Connections(httpx2.AsyncBaseTransport):
@@ -13,7 +48,8 @@ class Connections(httpx2.AsyncBaseTransport):
     hundreds. Answers are read whole.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, largest: int = LARGEST_ANSWER) -> None:
+        self._largest = largest
         self._room = asyncio.Semaphore(most)  # protects the other side: so many requests at once
         self._free: list[httpx2.AsyncHTTPTransport] = []
         self._every: list[httpx2.AsyncHTTPTransport] = []
@@ -23,10 +59,10 @@ class Connections(httpx2.AsyncBaseTransport):
         async with self._room:
             connection = self._free.pop() if self._free else self._another()
             try:
+                await ask_plainly(request)
                 response = await connection.handle_async_request(request)
                 try:
-                    stream = cast("httpx2.AsyncByteStream", response.stream)
-                    body = b"".join([part async for part in stream])
+                    body = b"".join([part async for part in bounded(response, self._largest)])
                 finally:
                     await response.aclose()
             finally:

@@ -45,6 +45,8 @@ from registry.messages import (
     Workers,
 )
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.files.named_file import text_named
+from servers.files.trouble import trouble
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.messages import QueryRows
 from servers.records import checked_secret, checked_url
@@ -52,6 +54,7 @@ from servers.validation import first_problem, problems
 
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 URL_FILE = "url"
+LARGEST_KEPT = 64 * 1024
 SECONDS = 120.0
 UNAUTHORIZED = 401
 SCORE_SECONDS = LONGEST_JUDGEMENT + 2 * SECONDS
@@ -88,19 +91,34 @@ def address_of(state: Path, token: str | None = None) -> Address:
         NotFound: no farm was ever started on this folder, or it stores no token.
     """
     try:
-        url = (state / URL_FILE).read_text(encoding="utf-8").strip()
-    except OSError:
+        url = _kept(state / URL_FILE)
+    except (FileNotFoundError, NotADirectoryError):
         if state.is_file():
             raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
         raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
     if not url.startswith(("http://", "https://")):
         raise NotFound(f"{state / URL_FILE} holds no address of a farm; `farm up --state {state}` writes it anew")
     try:
-        return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
-    except OSError:
+        return Address(url, token or _kept(state / TOKEN_FILE))
+    except FileNotFoundError:
         raise NotFound(
             f"the farm of {state} was given its token; give it here too, with FARM_TOKEN or --token-file"
         ) from None
+
+
+def _kept(path: Path) -> str:
+    """What a small file of a state folder says.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: there is none.
+        NotFound: it cannot be read.
+    """
+    try:
+        return text_named(path, largest=LARGEST_KEPT).strip()
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotFound(f"{path}: cannot be read: {trouble(error)}") from None
 
 
 class WrongToken(RequestError):

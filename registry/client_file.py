@@ -12,6 +12,7 @@ from servers.files.atomic_write import write_whole
 from servers.files.named_file import text_named
 from servers.files.private_files import FILE_MODE, write_private
 from servers.files.trouble import trouble
+from servers.limits.json_size import key_twice_in
 
 GIT_SECONDS = 30.0
 SERVERS = "mcpServers"
@@ -54,12 +55,16 @@ def configuration(path: Path) -> dict[str, Any]:
     try:
         text = text_named(path) if path.exists() else ""
         content: Any = json.loads(text or "{}")
+        json.dumps(content, ensure_ascii=False).encode()  # half a character could not be written again
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except (ValueError, RecursionError):
         raise _no_configuration(path, "it is not JSON") from None
     if not isinstance(content, dict):
         raise _no_configuration(path, "it is not a JSON object")
+    twice = key_twice_in(text)
+    if twice is not None:
+        raise _no_configuration(path, f"the key {twice!r} stands in it twice")
     found = cast("dict[str, Any]", content)
     if not isinstance(found.get(SERVERS, {}), dict):
         raise _no_configuration(path, f"{SERVERS} is not an object")

@@ -558,8 +558,21 @@ async def test_connect_makes_the_file_where_there_is_none(tmp_path: Path) -> Non
         assert entry["args"] == ["serve", "hotel_bookings", "--scenario", "burst_pipe"]
 
 
+HALF_A_CHARACTER = b'{"mcpServers": {"x": {"command": "\\ud83d"}}}'
+A_KEY_TWICE = b'{"mcpServers": {"x": {}, "x": {}}}'
+
+
 async def test_connect_leaves_a_broken_file_alone(tmp_path: Path) -> None:
-    contents = [b"{", b"[]", b"null", b'{"mcpServers": []}', b'{"mcpServers": "x"}', b"\xff"]
+    contents = [
+        b"{",
+        b"[]",
+        b"null",
+        b'{"mcpServers": []}',
+        b'{"mcpServers": "x"}',
+        b"\xff",
+        HALF_A_CHARACTER,
+        A_KEY_TWICE,
+    ]
     homes = [tmp_path / str(number) for number in range(len(contents))]
     for home, content in zip(homes, contents, strict=True):
         home.mkdir()

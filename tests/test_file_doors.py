@@ -43,7 +43,6 @@ OTHERS = {
     "servers/limits/process_clock.py": "/proc",
     "servers/state/state_index.py": "the index of the state folder",
     "servers/text/terminal.py": "/dev/null",
-    "registry/client.py": "URL and token of the state folder",
     "registry/ledger/database.py": "the ledger",
     "registry/web/assets.py": "the farm's own pages",
 }

@@ -136,6 +136,19 @@ async def test_a_folder_where_no_farm_was_started_says_so(tmp_path: Path) -> Non
         address_of(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["url", "token"])
+def test_what_is_no_file_in_a_state_folder_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "url").write_text("http://127.0.0.1:1")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(NotFound, match=f"{name}: cannot be read: it is a pipe"):
+        address_of(tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).write_bytes(b"\xff")
+    with pytest.raises(NotFound, match=f"{name}: cannot be read: not UTF-8 at byte 0"):
+        address_of(tmp_path)
+
+
 async def test_a_second_farm_on_the_same_folder_says_so(shelf: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     async with running(Options(library=(shelf,), state=state, port=0)) as address:

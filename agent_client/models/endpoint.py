@@ -19,6 +19,7 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
+from agent_client.connections import ask_plainly, bounded
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
 from agent_client.model import EPISODE_CLOCK
 from agent_client.models.completion import AnyCompletion, Embeddings
@@ -26,6 +27,7 @@ from agent_client.models.completion import AnyCompletion, Embeddings
 T = TypeVar("T", bound=BaseModel)
 Sleep = Callable[[float], Awaitable[None]]
 EMBEDDED_AT_ONCE = 128
+LARGEST_ANSWER = 64 * 1024 * 1024
 LONGEST_WAIT = 60.0  # seconds; an endpoint that asks for more is refused, before an agent is blamed for the time
 TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
 SYSTEMS_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
@@ -44,6 +46,11 @@ HINTS = {
     404: "no such model, or the base URL lacks its /v1",
     405: "the base URL seems wrong",
 }
+ESCAPE = re.compile(
+    rb"\\(?:u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2}))|.)",
+    re.DOTALL,
+)
+"""An escape in a JSON text. It is half a character if its partner is missing."""
 SAYS_STATUS = re.compile(r"^Error code: \d+( - )?")
 
 
@@ -125,7 +132,8 @@ class Endpoint:
         self._has_listened = False
         self._seconds = seconds
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-        http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [ask_plainly], "response": [_bound]}
+        http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True, event_hooks=hooks)
         self._client = AsyncOpenAI(
             base_url=base_url,
             api_key=self._key.value or NO_KEY.value,
@@ -253,7 +261,7 @@ class Endpoint:
             response = await self._client.post(path, cast_to=httpx2.Response, body=body)
             self._has_listened = True
             self._refuse_redirect(response, path)
-            return kind.model_validate_json(response.content)
+            return kind.model_validate_json(_whole_characters(response.content))
         except APIConnectionError as error:
             self._refuse_endless_redirect(error)
             nobody_listens = isinstance(error.__cause__, httpx2.ConnectError)
@@ -305,6 +313,17 @@ class Endpoint:
             return f"no key was given{f': set {variable}' if variable else ''}"
         hint = HINTS.get(status, "the endpoint does not take such a request")
         return f"{hint} ({variable})" if variable else hint
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Let an answer end with an error once it is larger than it may be."""
+    response.stream = bounded(response, LARGEST_ANSWER)
+
+
+def _whole_characters(text: bytes) -> bytes:
+    """A JSON text with U+FFFD for half characters and wrong UTF-8: a model may say them, and no retry helps."""
+    text = ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], text) if rb"\u" in text else text
+    return text if text.isascii() else text.decode("utf-8", "replace").encode()
 
 
 def _ignore(_: object) -> None:

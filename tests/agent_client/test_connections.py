@@ -1,11 +1,17 @@
 """Connections that many agents share: as many as are needed at once, no more than may be, used again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
-from fastapi import FastAPI, Request
+import httpx2
+import pytest
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
 
 from agent_client.connections import Connections
+from agent_client.errors import EndpointDown
+from agent_client.models.completion import AnyCompletion
+from agent_client.models.endpoint import LARGEST_ANSWER, Endpoint, Retries
 from agent_client.wire import shared_http
 from tests.doubles import serving
 
@@ -48,6 +54,32 @@ async def test_no_more_connections_than_may_be() -> None:
         await asyncio.gather(*(http.get(url) for _ in range(12)))
     assert len(peers) == 3
     assert most <= 3
+
+
+@pytest.mark.parametrize(("encoding", "why"), [("identity", "larger than"), ("gzip", "compressed")])
+async def test_an_answer_that_is_too_large_or_compressed_is_not_read(encoding: str, why: str) -> None:
+    app = FastAPI()
+    asked: list[str] = []
+
+    async def long() -> AsyncIterator[bytes]:
+        for _ in range(LARGEST_ANSWER // 1_000_000 + 2):
+            yield b"[" * 1_000_000
+            await asyncio.sleep(0)
+
+    async def answer(request: Request) -> Response:
+        asked.append(request.headers["accept-encoding"])
+        return StreamingResponse(long(), headers={"Content-Encoding": encoding})
+
+    app.add_api_route("/", answer, methods=["GET"])
+    app.add_api_route("/chat/completions", answer, methods=["POST"])
+    async with serving(app) as url:
+        async with httpx2.AsyncClient(transport=Connections(1, largest=10_000)) as http:
+            with pytest.raises(httpx2.RemoteProtocolError, match=why):
+                await http.get(url)
+        async with Endpoint(url, retries=Retries(1)) as endpoint:
+            with pytest.raises(EndpointDown, match=f"its answer is {why}"):
+                await endpoint.post("/chat/completions", {}, AnyCompletion)
+    assert set(asked) == {"identity"}
 
 
 async def test_who_gives_up_gives_the_connection_back() -> None:

@@ -140,6 +140,22 @@ async def test_malformed_arguments_stay_in_the_reply_and_say_why(written: str, w
     assert len(endpoint.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (rb"\ud83d", "\ufffd"),
+        (rb"\uDE00\ud83d", "\ufffd\ufffd"),
+        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (rb"\\ud83d \u00e4", "\\ud83d ä"),
+        (b"\xff\xc3\xa4", "\ufffdä"),
+    ],
+)
+async def test_half_a_character_of_a_model_is_its_own_doing(written: bytes, read: str) -> None:
+    """No retry makes it whole. As an error of the endpoint, it would spare a policy its zero."""
+    reply, endpoint = await ask(Response(b'{"choices": [{"message": {"content": "%b"}}]}' % written), attempts=1)
+    assert (reply.text, len(endpoint.requests)) == (read, 1)
+
+
 async def test_calls_without_ids_of_their_own_are_told_apart_by_turn_and_place() -> None:
     twice = [{"id": "", "name": "borrow", "arguments": "{}"}, {"id": "", "name": "list", "arguments": "{}"}]
     reply, _ = await ask(said(calls=twice), messages=[*TASK, Reply(text="Well."), User("Go on.")])
