@@ -310,10 +310,15 @@ class Instance:
             patient = guest is waited_for and guest.is_held  # all are busy: this call keeps its place in a queue
             try:
                 async with guest.turn(patient=patient):
-                    if guest.ended is None:  # else it was killed for another call while this one waited
-                        return await self._answered(guest, head, tool, told.encode())
+                    if guest.ended is not None:
+                        continue  # it was killed for another call while this one waited
+                    outcome = await self._answered(guest, head, tool, told.encode())
             except GuestHeld:
                 waited_for = guest
+                continue
+            if guest.turns.since is not None:  # another call has it by now, which is sent first: so both work at once
+                await asyncio.sleep(0)
+            return outcome
 
     async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> CallOutcome:
         reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)

@@ -542,6 +542,24 @@ async def test_a_call_that_came_while_a_guest_loaded_is_not_left_behind_one_that
     await hanging
 
 
+async def test_a_guest_gets_its_next_request_before_the_last_answer_is_kept(instance: Instance) -> None:
+    """So it works while the worker verifies and writes."""
+    assert (await instance.call("make", {"name": "first"})).kind == "ok"
+    guest, kept = instance.guest, instance.state.last
+    assert guest is not None
+
+    async def next_request() -> int:
+        async with guest.turn():
+            return instance.state.last
+
+    async with guest.turn():
+        calling = asyncio.ensure_future(instance.call("make", {"name": "second"}))
+        await until(lambda: guest.waiting == 2, "the call waits for the guest")
+        following = asyncio.ensure_future(next_request())
+        await until(lambda: guest.waiting == 3, "another request waits behind it")
+    assert (await following, (await calling).kind, instance.state.last) == (kept, "ok", kept + 1)
+
+
 async def test_at_most_so_many_guests_serve_one_environment(worker: Worker) -> None:
     tickets = await worker.launch(Launch(environment="shop", count=40))
     guests = worker.guests.started
