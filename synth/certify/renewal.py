@@ -14,6 +14,7 @@ from servers.scenario.scenario_file import digest_of
 from synth.certify import leaks
 from synth.certify.agents.company import COMPANY, SPEAKERS, earned_by
 from synth.certify.agents.weak_agents import LADDER, ladder, never_tells, unmet
+from synth.certify.agents.wrong_agents import name_of
 from synth.certify.certifier import (
     LOWEST_KILL_SCORE,
     WRONG_LAST_WORDS,
@@ -64,7 +65,7 @@ def renewable(environment: Environment, scenario: Scenario) -> Certificate | Non
         return None
     if any(one.silent_sql or any(fact.sql or fact.confusable_sql for fact in one.facts) for one in asked):
         return None
-    doers = {agent.__name__.replace("_", " ") for agent in COMPANY if agent not in SPEAKERS}
+    doers = {name_of(agent) for agent in COMPANY if agent not in SPEAKERS}
     return kept if doers & kept.company.keys() and kept.difficulty.ladder else None
 
 
@@ -96,8 +97,8 @@ def _weigh(kept: Certificate, seen: Examined) -> None:
     if seen.findings or score < LOWEST_KILL_SCORE:
         return
     company = {**kept.company, **{one.agent: one.reward for one in seen.company if one.counts}}
-    agents = [agent.__name__.replace("_", " ") for agent in COMPANY]
-    names = [agent.__name__.replace("_", " ") for agent in LADDER]
+    agents = [name_of(agent) for agent in COMPANY]
+    names = [name_of(agent) for agent in LADDER]
     tried = {**kept.difficulty.ladder, **{one.agent: one.reward for one in seen.ladder}}
     in_order = dict.fromkeys((*(name for name in names if name in tried), *tried))
     seen.certificate = kept.model_copy(

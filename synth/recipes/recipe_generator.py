@@ -20,6 +20,7 @@ from servers.scenario.scenario import Scenario, Weakness
 from synth.backward.generator import AHEAD, Yield
 from synth.backward.job import ErrandOutcome
 from synth.certify.agents.weak_agents import LADDER
+from synth.certify.agents.wrong_agents import name_of
 from synth.certify.certifier import examine
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground, Session
@@ -60,7 +61,7 @@ def wanted_of(level: str | None, demands: str | None) -> Wanted:
         RequestError: a level or an agent does not exist.
     """
     names = [one.strip() for one in demands.split(",")] if demands is not None else []
-    there = sorted({*(agent.__name__.replace("_", " ") for agent in LADDER), *get_args(Weakness)})
+    there = sorted({*map(name_of, LADDER), *get_args(Weakness)})
     for name in names:
         if name not in there:
             raise RequestError(f"--profile: no weak agent {name!r}; there are: {', '.join(there)}")

@@ -9,9 +9,8 @@ from servers.guest.sqlite.sql_text import quoted
 from servers.state.readonly_query import Reader
 from servers.text.json_values import is_list, is_object
 from synth.play.values import day_in, later
+from synth.solutions.value_texts import DATE, DATETIME
 
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
-DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 TIME = re.compile(r"\d\d:\d\d")
 MOST_ROWS = 400
 OTHER_WORD = "otherwise"

@@ -88,6 +88,11 @@ WrongAgent = Callable[[Script], Iterable[AgentRun]]
 """A generator of runs. The best of them counts."""
 
 
+def name_of(agent: WrongAgent) -> str:
+    """The name of an agent in certificates and options: `takes all`."""
+    return agent.__name__.replace("_", " ")
+
+
 @dataclass(frozen=True)
 class Earned:
     """The highest reward of a wrong agent. It does not count if no run was wrong."""
@@ -253,7 +258,7 @@ class WrongAgentPlayer:
 
     async def play(self, agent: WrongAgent, script: Script) -> Earned:
         """The highest reward of an agent's wrong runs."""
-        name = agent.__name__.replace("_", " ")
+        name = name_of(agent)
         best = Earned(name)
         for run in islice(agent(script), MOST_RUNS):
             reward = await self.reward(run)
