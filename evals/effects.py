@@ -1,9 +1,11 @@
 """The effect of each call of a trace on the rows, from the farm's history."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from agent_client.joined_toolbox import JoinedToolbox, Route
+from agent_client.toolbox import Toolbox
 from agent_client.trace import ToolCall, ToolResult, Trace
-from registry.client import FarmClient, every_item
+from registry.client import FarmClient, LeasedInstance, every_item
 from servers.errors import Conflict, NotFound, RequestError
 from servers.messages import CallRecord, OutcomeKind
 from servers.records import Record
@@ -25,8 +27,8 @@ class Effect(Record):
     fault: str | None = None
 
 
-async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...] | None:
-    """The effects of a trace, from the history of an instance that only this trace has used.
+async def effects_of(live: LeasedInstance, toolbox: Toolbox, trace: Trace) -> tuple[Effect, ...] | None:
+    """The effects of a trace, from the history of an instance that only this trace has used, or of two.
 
     None if a call changed more rows than a history lists. That is the agent's doing, and no fault of the farm.
 
@@ -35,8 +37,22 @@ async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Eff
     """
     if not trace.calls:
         return ()
-    history = await history_of(farm, instance)
-    return None if history is None else tuple(matched(trace, history))
+    history = await history_of(live.farm, live.id)
+    if history is None:
+        return None
+    if live.second is None or not isinstance(toolbox, JoinedToolbox):
+        return tuple(matched(trace, history))
+    other = await history_of(live.farm, live.second.instance)
+    if other is None:
+        return None
+    names = toolbox.names
+    both = [*matched(trace, history, _own_names(names, 0)), *matched(trace, other, _own_names(names, 1))]
+    return tuple(sorted(both, key=lambda effect: effect.call))
+
+
+def _own_names(names: Mapping[str, Route], at: int) -> dict[str, str]:
+    """The tools of one of two environments by the names that an agent sees."""
+    return {name: own for name, (place, own) in names.items() if place == at}
 
 
 async def history_of(farm: FarmClient, instance: str) -> list[CallRecord] | None:
@@ -53,17 +69,19 @@ async def history_of(farm: FarmClient, instance: str) -> list[CallRecord] | None
         return None
 
 
-def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:
+def matched(trace: Trace, history: list[CallRecord], names: Mapping[str, str] | None = None) -> Iterator[Effect]:
     """Match each call of the history with its index in the trace.
 
-    Both are in the order of the calls. A call that was refused before it reached the instance is in the trace alone.
+    With `names`, the history has the tools of one of two environments under other names. Both are in the order of the
+    calls. A call that was refused before it reached the instance is in the trace alone.
     """
     reached = iter(history)
     record = next(reached, None)
     for number, (call, result) in enumerate(made(trace)):
         if record is None:
             return
-        if record.tool == call.tool and record.arguments == call.arguments and _told(record, result):
+        own = call.tool if names is None else names.get(call.tool)
+        if record.tool == own and record.arguments == call.arguments and _told(record, result):
             yield Effect(
                 call=number,
                 outcome=record.outcome,

@@ -21,7 +21,7 @@ from evals.programs.program import AgentProgram
 from evals.programs.recorded_trace import recorded_trace
 from registry.client import LeasedInstance
 from registry.messages import Score
-from servers.errors import FarmError
+from servers.errors import FarmError, RequestError
 from servers.records import Record
 
 FixedTurnsOf = Callable[[LeasedInstance], Person]
@@ -72,11 +72,11 @@ class Episode:
             if isinstance(model, (AgentProgram, AgentFunction)):
                 await self._watch(model, live, task, limits.seconds, with_effects=with_effects, on_event=on_event)
                 return
-            async with live.connect() as toolbox:
+            async with live.connect() as tools:
                 speaking = person if turns is None else turns(live)
                 self.trace = await play(
                     model,
-                    toolbox,
+                    tools,
                     task,
                     limits=limits,
                     person=speaking,
@@ -88,7 +88,7 @@ class Episode:
             self.score = await live.score(self.trace.answer)
             self._mark()
             if with_effects:
-                self.effects = await effects_of(live.farm, live.id, self.trace)
+                self.effects = await effects_of(live, tools, self.trace)
 
     async def _watch(
         self,
@@ -102,6 +102,10 @@ class Episode:
     ) -> None:
         """Let an agent play by itself. Then judge a copy, which the agent never had: what it does later counts for
         nothing."""
+        if live.second is not None:
+            raise RequestError(
+                "an agent that plays by itself gets one server, and this scenario is over two environments"
+            )
         async with live.connect() as toolbox:
             task = AgentTask(
                 environment=live.environment,

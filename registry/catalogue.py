@@ -157,17 +157,18 @@ def _card(environment: Environment, scenarios: int) -> EnvironmentCard:
 
 
 def _scenario_card(scenario: Scenario) -> ScenarioCard:
-    goals = sum(checkpoint.role == "goal" for checkpoint in scenario.checkpoints)
+    goals = sum(checkpoint.role == "goal" for checkpoint in scenario.judged_by)
     return ScenarioCard(
         id=scenario.id,
         title=scenario.title,
         tags=scenario.tags,
         task=scenario.task,
-        checkpoints=len(scenario.checkpoints),
+        checkpoints=len(scenario.judged_by),
         goals=goals,
-        guards=len(scenario.checkpoints) - goals,
+        guards=len(scenario.judged_by) - goals,
         calls=len(scenario.solution.calls) if scenario.solution else None,
         level=scenario.level,
+        second=scenario.second.environment if scenario.second else None,
     )
 
 

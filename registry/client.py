@@ -15,6 +15,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from agent_client.connections import Connections
+from agent_client.joined_toolbox import Place, connect_both
 from agent_client.toolbox import Toolbox, connect
 from registry.messages import (
     LARGEST_ANSWER,
@@ -40,6 +41,7 @@ from registry.messages import (
     ScenarioPart,
     Score,
     ScoreRequest,
+    SecondInstance,
     TablePart,
     Tables,
     Workers,
@@ -50,6 +52,7 @@ from servers.files.trouble import trouble
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.messages import QueryRows
 from servers.records import checked_secret, checked_url
+from servers.scenario.two_environments import routes
 from servers.validation import first_problem, problems
 
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
@@ -193,14 +196,16 @@ class FarmClient:
         ttl_seconds: int = 3600,
         seed: int = 0,
         perturb: str = "",
+        pairs: bool = False,
         key: str | None = None,
     ) -> list[Lease]:
         """Launch and lease `count` new instances, all or none.
 
         A lease ends after `ttl_seconds` without a heartbeat. The same `seed` and calls give the same rows. `perturb`
-        says in a line how the tools differ from the environment's. With a `key`, which the caller makes up, a launch
-        can be asked for again without harm: the same leases come back. Raises NotFound, BundleError or CapacityError,
-        and Conflict for the key of another launch.
+        says in a line how the tools differ from the environment's. With `pairs` the caller takes the `second` instance
+        that a scenario over two environments has: both are launched, or neither. With a `key`, which the caller makes
+        up, a launch can be asked for again without harm: the same leases come back. Raises NotFound, BundleError or
+        CapacityError, and Conflict for the key of another launch, or for two environments without `pairs`.
         """
         order = _order(
             LaunchRequest,
@@ -210,6 +215,7 @@ class FarmClient:
             ttl_seconds=ttl_seconds,
             seed=seed,
             perturb=perturb,
+            pairs=pairs,
             key=key,
         )
         return list((await self._post("/instances", order, Launched)).items)
@@ -227,12 +233,13 @@ class FarmClient:
     ) -> AsyncGenerator["LeasedInstance"]:
         """Lease one instance, and close it on exit, also on cancellation.
 
-        Agents reach it through `http_client`, which many instances may share. If closing fails, its lease ends it.
+        Agents reach it through `http_client`, which many instances may share. If closing fails, its lease ends it. A
+        scenario over two environments has a second instance: `connect` opens both.
         """
-        launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed, perturb=perturb)
+        launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed, perturb=perturb, pairs=True)
         [lease] = await _kept_through_cancellation(launching, self._close_all)
         try:
-            yield LeasedInstance(self, lease.instance, *lease.address(), http_client, environment)
+            yield LeasedInstance(self, lease.instance, *lease.address(), http_client, environment, lease.second)
         finally:
             await _done_though_cancelled(self._close_all([lease]))
 
@@ -358,7 +365,10 @@ class FarmClient:
 
 @dataclass
 class LeasedInstance:
-    """A live instance: its id, and the URL and token with which an agent reaches it."""
+    """A live instance: its id, and the URL and token with which an agent reaches it.
+
+    With a `second` one, these are of the first, and the agent has two servers.
+    """
 
     farm: FarmClient
     id: str
@@ -366,10 +376,17 @@ class LeasedInstance:
     token: str
     http_client: httpx2.AsyncClient | None = None
     environment: str = ""
+    second: SecondInstance | None = None
 
     def connect(self) -> AbstractAsyncContextManager[Toolbox]:
-        """Connect to it as an agent does. Raises FarmUnreachable."""
-        return connect(self.url, self.token, http_client=self.http_client)
+        """Connect to it as an agent does: to both servers, if there are two. Raises FarmUnreachable."""
+        if self.second is None:
+            return connect(self.url, self.token, http_client=self.http_client)
+        places = (
+            Place(self.environment, self.url, self.token),
+            Place(self.second.environment, *self.second.address()),
+        )
+        return connect_both(places, routes, http_client=self.http_client)
 
     async def mark_turn(self) -> int:
         """Mark that the user begins a turn."""

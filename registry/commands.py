@@ -27,7 +27,7 @@ from servers.limits.garbage_collection import settle
 from servers.messages import INSTANCE_ID
 from servers.telemetry.logs import Level, to_stderr
 from servers.text.terminal import Listing, Terminal, marked
-from servers.text.wording import counted
+from servers.text.wording import counted, noun
 
 if TYPE_CHECKING:  # importing these takes two seconds
     from registry.client import Address, FarmClient
@@ -280,7 +280,9 @@ async def _launched(
 ) -> LaunchedLeases:
     _make_sure_it_is_no_folder(environment)
     try:
-        leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed, perturb=perturb)
+        leases = await farm.launch(
+            environment, scenario, count=count, ttl_seconds=ttl, seed=seed, perturb=perturb, pairs=True
+        )
     except NotFound as error:
         if not (Path(environment) / "environment.json").is_file() or await _is_served(farm, environment):
             raise
@@ -462,8 +464,7 @@ def connect(
         _make_sure_it_is_no_folder(environment)
     name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
-        folder = bundle_of(Path(environment))
-        Library([folder.parent]).scenario(folder.name, scenario)
+        _refuse_two(bundle_of(Path(environment)), scenario)
     path = Path(".mcp.json") if client is Client.claude else desktop_file()
     if write and client is not Client.json:
         configuration(path)  # before an instance is leased for it
@@ -476,23 +477,36 @@ def connect(
             _launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0, perturb=""
         )
         launched = asyncio.run(asked(state, control, launching))
-    entry = _own_entry(environment, scenario) if launched is None else _leased_entry(launched.leases[0])
+    entries = {name: _own_entry(environment, scenario)} if launched is None else _leased_entries(launched.leases[0])
     with _handed_over(launched, state, control):
         if write and client is not Client.json:
             ignored = keep_out_of_git(path) if lease else ""
-            merge(path, name, entry, secret=lease)
+            _merge_all(path, entries, secret=lease)
             then = (
                 "restart Claude Desktop"
                 if client is Client.desktop
                 else "in Claude Code choose it under /mcp, and allow it"
             )
-            out.print(f"{path}: {name} is there now; {then}")
+            told = f"{' and '.join(entries)} {noun(len(entries), 'is', 'are')} there now"
+            out.print(f"{path}: {told}; {then}")
             if lease:
                 out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
         else:
-            out.print_json(json.dumps(entry if client is Client.json else {"mcpServers": {name: entry}}))
+            is_one = client is Client.json and len(entries) == 1
+            out.print_json(json.dumps(entries[name] if is_one else {"mcpServers": entries}))
     if launched is not None:
         _tell_what_next(err, launched, state)
+
+
+def _refuse_two(folder: Path, scenario: str) -> None:
+    """Refuse a scenario over two environments, which a client cannot start by itself. Raises RequestError."""
+    if Library([folder.parent]).scenario(folder.name, scenario).second is not None:
+        raise RequestError(f"{scenario} is over two environments, which a farm serves: `farm up`, and --lease here")
+
+
+def _merge_all(path: Path, entries: dict[str, dict[str, Any]], *, secret: bool) -> None:
+    for name, entry in entries.items():
+        merge(path, name, entry, secret=secret)
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
@@ -506,9 +520,13 @@ def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
     return {"type": "stdio", "command": command, "args": arguments, "env": {}}
 
 
-def _leased_entry(lease: Lease) -> dict[str, Any]:
-    """An entry for HTTP: the client uses an instance of the running farm."""
-    return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
+def _leased_entries(lease: Lease) -> dict[str, dict[str, Any]]:
+    """The entries for HTTP: the client uses an instance of the running farm, or two of them."""
+    return {
+        one.environment: {"type": "http", "url": one.mcp_url, "headers": {"Authorization": f"Bearer {one.token}"}}
+        for one in (lease, lease.second)
+        if one is not None
+    }
 
 
 def desktop_file() -> Path:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from registry.catalogue import Catalogue
@@ -11,8 +12,8 @@ from registry.events import RegistryEvents
 from registry.ledger.database import LedgerError
 from registry.ledger.lease_clock import LeaseClock, dated
 from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
-from registry.messages import KEEP_SECONDS, LaunchRequest, Lease, LeasePart, Score, WorkerCard
-from registry.scoring import judged
+from registry.messages import KEEP_SECONDS, LaunchRequest, Lease, LeasePart, Score, SecondInstance, WorkerCard
+from registry.scoring import JudgedPlace, judged
 from registry.workers.fleet import (
     Fleet,
     FleetMember,
@@ -23,6 +24,7 @@ from servers.bundle_library import Library
 from servers.doors.operations import (
     CLOSE,
     IDS,
+    RESET,
     RESUME,
     SUSPEND,
     TICKET,
@@ -35,13 +37,32 @@ from servers.errors import CapacityError, Conflict, FarmError, InfraError, NotFo
 from servers.messages import Launch, Page, Ticket
 from servers.text.wording import suggestion
 
+Placed = TypeVar("Placed")
+
 
 class NewLease(NamedTuple):
-    """A lease that is not in the ledger yet, and its instance's token."""
+    """A lease that is not in the ledger yet, its instance's token, and the same of a second instance."""
 
     kept: KeptLease
     seat: FleetMember
     ticket: Ticket
+    beside: "NewLease | None" = None
+
+    def with_second(self, environment: str, seat: FleetMember, ticket: Ticket) -> "NewLease":
+        """The same lease with a second instance."""
+        kept = self.kept._replace(second=ticket.instance, second_of=None)
+        other = kept._replace(
+            instance=ticket.instance,
+            worker=seat.name,
+            path=ticket.path,
+            environment=environment,
+            launch_key=None,
+            launch_number=None,
+            launch_order=None,
+            second=None,
+            second_of=kept.instance,
+        )
+        return self._replace(kept=kept, beside=NewLease(other, seat, ticket))
 
 
 class Registry:
@@ -152,12 +173,12 @@ class Registry:
         await asyncio.to_thread(self.ledger.dismiss, seat.name)
 
     async def launch(self, request: LaunchRequest) -> list[Lease]:
-        """Launch instances and lease them.
+        """Launch instances and lease them. For a scenario over two environments both are launched, or neither.
 
         Raises:
             NotFound, BundleError: no such environment or scenario, or it cannot be started.
             CapacityError: there is no room.
-            Conflict: another launch has this key.
+            Conflict: another launch has this key, or the scenario needs two instances and the caller takes one.
         """
         if request.key is not None and (before := await asyncio.to_thread(self.ledger.launched, request.key)):
             return await self._again(request, before)
@@ -166,6 +187,9 @@ class Registry:
         if request.scenario is not None:
             known = library.current_scenario(request.environment, request.scenario)
             scenario = known or await asyncio.to_thread(library.scenario, request.environment, request.scenario)
+        second = scenario.second if scenario else None
+        if second is not None:
+            _refuse_half(request, second.environment)
         order = Launch(
             environment=request.environment,
             scenario=request.scenario,
@@ -178,30 +202,34 @@ class Registry:
         )
         placed = await self.fleet.launch(order)
         now, at = self.clock.now(), self.clock.wall()
-        new = await self._leased(
-            [
-                NewLease(
-                    KeptLease(
-                        instance=ticket.instance,
-                        worker=seat.name,
-                        path=ticket.path,
-                        environment=request.environment,
-                        scenario=request.scenario,
-                        seed=request.seed,
-                        ttl_seconds=request.ttl_seconds,
-                        status="live",
-                        created_at=at,
-                        expires_at=now + request.ttl_seconds,
-                        launch_key=request.key,
-                        launch_number=None if request.key is None else number,
-                        launch_order=None if request.key is None else request.digest,
-                    ),
-                    seat,
-                    ticket,
-                )
-                for number, (seat, ticket) in enumerate(placed)
-            ]
-        )
+        leases = [
+            NewLease(
+                KeptLease(
+                    instance=ticket.instance,
+                    worker=seat.name,
+                    path=ticket.path,
+                    environment=request.environment,
+                    scenario=request.scenario,
+                    seed=request.seed,
+                    ttl_seconds=request.ttl_seconds,
+                    status="live",
+                    created_at=at,
+                    expires_at=now + request.ttl_seconds,
+                    launch_key=request.key,
+                    launch_number=None if request.key is None else number,
+                    launch_order=None if request.key is None else request.digest,
+                ),
+                seat,
+                ticket,
+            )
+            for number, (seat, ticket) in enumerate(placed)
+        ]
+        if second is not None:
+            other = {"environment": second.environment, "setup": second.setup, "clock": second.clock, "tools": None}
+            beside = await _or_abandoned(placed, self.fleet.launch(order.model_copy(update=other)))
+            pairs = zip(leases, beside, strict=True)
+            leases = [lease.with_second(second.environment, seat, ticket) for lease, (seat, ticket) in pairs]
+        new = await self._leased(leases)
         if new is None and request.key is not None:  # the same launch, through another registry or at the same time
             return await self._again(request, await asyncio.to_thread(self.ledger.launched, request.key))
         return new or []
@@ -218,29 +246,34 @@ class Registry:
         return [await self.find(kept.instance) for kept in before]
 
     async def fork(self, instance: str, count: int) -> list[Lease]:
-        """Lease new instances with the state of an existing one, for its remaining time."""
-        parent = await self._live(instance)
+        """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too."""
+        parent = await self._live(_first(await self._kept(instance)).instance)
+        other = None if parent.second is None else await self._live(parent.second)
         seat = self.fleet.seat(parent.worker)
         tickets = await self.fleet.fork(seat, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
-        new = await self._leased(
-            [
-                NewLease(
-                    parent._replace(
-                        instance=ticket.instance,
-                        path=ticket.path,
-                        created_at=at,
-                        launch_key=None,
-                        launch_number=None,
-                        launch_order=None,
-                    ),
-                    seat,
-                    ticket,
-                )
-                for ticket in tickets
-            ]
-        )
-        return new or []
+        leases = [
+            NewLease(
+                parent._replace(
+                    instance=ticket.instance,
+                    path=ticket.path,
+                    created_at=at,
+                    launch_key=None,
+                    launch_number=None,
+                    launch_order=None,
+                ),
+                seat,
+                ticket,
+            )
+            for ticket in tickets
+        ]
+        if other is not None:
+            home = self.fleet.seat(other.worker)
+            forking = self.fleet.fork(home, ForkOrder(instance=other.instance, count=count))
+            beside = await _or_abandoned([(seat, ticket) for ticket in tickets], forking)
+            pairs = zip(leases, beside, strict=True)
+            leases = [lease.with_second(other.environment, home, ticket) for lease, ticket in pairs]
+        return await self._leased(leases) or []
 
     async def find(self, instance: str) -> Lease:
         """A lease, with its instance's token while it is live.
@@ -249,9 +282,14 @@ class Registry:
             NotFound: there was never such a lease.
         """
         kept = await self._kept(instance)
-        if kept.standing(self.clock.now()) != "live":
-            return self._shown(kept, None)
-        return self._shown(kept, await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=instance)))
+        beside = None if kept.second is None else (await self._kept(kept.second))
+        return self._shown(kept, await self._ticket(kept), beside, await self._ticket(beside))
+
+    async def _ticket(self, kept: KeptLease | None) -> Ticket | None:
+        """The token of an instance, while its lease is live."""
+        if kept is None or kept.standing(self.clock.now()) != "live":
+            return None
+        return await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=kept.instance))
 
     async def leases(self, page: Page, *, status: Status | None = None, environment: str | None = None) -> LeasePart:
         """Leases, the newest first, without their tokens."""
@@ -292,21 +330,36 @@ class Registry:
         Raises:
             NotFound, Conflict: there was never such a lease, or it was closed, or its state was deleted.
         """
-        kept = await self._there(instance)
+        kept = _first(await self._there(instance))
+        beside = None if kept.second is None else await self._there(kept.second)
+        first = await self._prolonged(kept)
+        other = None if beside is None else await self._prolonged(beside)
+        return self._shown(first, await self._ticket(first), other, await self._ticket(other))
+
+    async def _prolonged(self, kept: KeptLease) -> KeptLease:
+        """Start the time of one instance again."""
         now = self.clock.now()
         until = max(kept.expires_at, now + kept.ttl_seconds)
         over_since = now - self.keep_seconds
-        if not await asyncio.to_thread(self.ledger.prolong, instance, until=until, over_since=over_since):
-            raise Conflict(f"the lease of instance {instance} has just ended; launch a new one")
+        if not await asyncio.to_thread(self.ledger.prolong, kept.instance, until=until, over_since=over_since):
+            raise Conflict(f"the lease of instance {kept.instance} has just ended; launch a new one")
         seat = self.fleet.seat(kept.worker)
         if kept.status == "expired":
             seat.live += 1
         if kept.expires_at <= now:
-            await seat.door.ask(RESUME, InstanceOrder(instance=instance))
-        return self._shown(
-            kept._replace(expires_at=until, status="live"),
-            await seat.door.ask(TICKET, InstanceOrder(instance=instance)),
-        )
+            await seat.door.ask(RESUME, InstanceOrder(instance=kept.instance))
+        return kept._replace(expires_at=until, status="live")
+
+    async def reset(self, instance: str) -> None:
+        """Put the instances of a lease back to their start.
+
+        Raises:
+            NotFound, Conflict: it was never launched, or its lease has ended.
+            CapacityError: a worker is away.
+        """
+        for one in _first(await self._live(instance)).instances:
+            door = await self.door(one)
+            await door.ask(RESET, InstanceOrder(instance=one))
 
     async def close(self, instance: str) -> None:
         """End a lease and delete its instance.
@@ -316,10 +369,13 @@ class Registry:
         Raises:
             NotFound, Conflict: there was never such a lease, or it has ended.
         """
-        kept = await self._kept(instance)
-        if await asyncio.to_thread(self.ledger.close_leases, [instance], at=self.clock.wall()) == 0:
+        kept = _first(await self._kept(instance))
+        beside = None if kept.second is None else await self._kept(kept.second)
+        if await asyncio.to_thread(self.ledger.close_leases, kept.instances, at=self.clock.wall()) == 0:
             raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())} already")
-        await self.delete(kept)
+        for one in (kept, beside):
+            if one is not None:
+                await self.delete(one)
 
     async def suspend(self, kept: KeptLease) -> None:
         """Refuse the agent of an expired lease. If that fails, the reaper tries again."""
@@ -357,7 +413,7 @@ class Registry:
             Conflict: it was launched without a scenario.
             NotFound, BundleError: its scenario no longer exists, or cannot be read.
         """
-        kept = await self._there(instance)
+        kept = _first(await self._there(instance))
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
         begin = time.perf_counter()
@@ -365,16 +421,23 @@ class Registry:
         known = library.current_scenario(kept.environment, kept.scenario)
         scenario = known or await asyncio.to_thread(library.scenario, kept.environment, kept.scenario)
         at = dated(self.clock.wall())
-        score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
+        beside = None if kept.second is None else await self._there(kept.second)
+        if (scenario.second is None) is not (beside is None):
+            raise Conflict(f"scenario {scenario.id!r} has another number of environments than when it was launched")
+        places = [JudgedPlace(self.fleet.seat(one.worker).door, one.instance) for one in (kept, beside) if one]
+        score = await judged(places, scenario, answer=answer, at=at)
         closing = self.clock.wall() if close and score.outcome == "scored" else None
         self.watch.scored(kept.environment, score, time.perf_counter() - begin)
-        await asyncio.shield(self._keep(kept, score, closing))  # whole, also when nobody waits for it any more
+        await asyncio.shield(self._keep(kept, beside, score, closing))  # whole, also when nobody waits any more
         return score
 
-    async def _keep(self, kept: KeptLease, score: Score, closing: float | None) -> None:
-        """Keep a score. With a closing time, also close the instance."""
+    async def _keep(self, kept: KeptLease, beside: KeptLease | None, score: Score, closing: float | None) -> None:
+        """Keep a score. With a closing time, also close the instances."""
         if await asyncio.to_thread(self.ledger.add_score, score, close_at=closing):
             await self.delete(kept)
+            if beside is not None:
+                await asyncio.to_thread(self.ledger.close_leases, [beside.instance], at=self.clock.wall())
+                await self.delete(beside)
 
     async def workers(self) -> list[WorkerCard]:
         """The workers of the fleet."""
@@ -397,21 +460,27 @@ class Registry:
 
     async def _leased(self, new: list[NewLease]) -> list[Lease] | None:
         """Keep new leases. None if another launch has their key: then their instances are closed."""
-        placed = [(lease.seat, lease.ticket) for lease in new]
+        every = [*new, *(lease.beside for lease in new if lease.beside is not None)]
+        placed = [(lease.seat, lease.ticket) for lease in every]
         try:
-            added = await asyncio.to_thread(self.ledger.add, [lease.kept for lease in new])
+            added = await asyncio.to_thread(self.ledger.add, [lease.kept for lease in every])
         except LedgerError:
             await abandon(placed)
             raise
         if not added:
             await abandon(placed)
             return None
-        for lease in new:
+        for lease in every:
             lease.seat.live += 1
-        for seat in {lease.seat.name: lease.seat for lease in new}.values():
+        for seat in {lease.seat.name: lease.seat for lease in every}.values():
             if seat.lost:  # it was given up on before the ledger knew these
                 await self.lose(seat)
-        return [self._shown(lease.kept, lease.ticket) for lease in new]
+        return [self._shown_new(lease, lease.beside) for lease in new]
+
+    def _shown_new(self, lease: NewLease, beside: NewLease | None) -> Lease:
+        if beside is None:
+            return self._shown(lease.kept, lease.ticket)
+        return self._shown(lease.kept, lease.ticket, beside.kept, beside.ticket)
 
     async def _kept(self, instance: str) -> KeptLease:
         kept = await asyncio.to_thread(self.ledger.find, instance)
@@ -444,21 +513,68 @@ class Registry:
     def _is_there(self, kept: KeptLease) -> bool:
         return kept.status in HELD and kept.expires_at + self.keep_seconds > self.clock.now()
 
-    def _shown(self, kept: KeptLease, ticket: Ticket | None) -> Lease:
+    def _shown(
+        self, kept: KeptLease, ticket: Ticket | None, beside: KeptLease | None = None, other: Ticket | None = None
+    ) -> Lease:
         status = kept.standing(self.clock.now())
         is_kept = status == "expired" and self._is_there(kept)
-        seat = self.fleet.seats.get(kept.worker)
         return Lease(
             instance=kept.instance,
             environment=kept.environment,
             scenario=kept.scenario,
             seed=kept.seed,
             worker=kept.worker,
-            mcp_url=f"{seat.url}{kept.path}" if seat and status == "live" else None,
+            mcp_url=self._url(kept),
             token=ticket.token if ticket else None,
             status=status,
             ttl_seconds=kept.ttl_seconds,
             created_at=dated(kept.created_at),
             expires_at=self.clock.date(kept.expires_at),
             kept_until=self.clock.date(kept.expires_at + self.keep_seconds) if is_kept else None,
+            second=None
+            if beside is None
+            else SecondInstance(
+                instance=beside.instance,
+                environment=beside.environment,
+                mcp_url=self._url(beside),
+                token=other.token if other else None,
+            ),
+            second_of=kept.second_of,
         )
+
+    def _url(self, kept: KeptLease) -> str | None:
+        seat = self.fleet.seats.get(kept.worker)
+        return f"{seat.url}{kept.path}" if seat and kept.standing(self.clock.now()) == "live" else None
+
+
+def _refuse_half(request: LaunchRequest, environment: str) -> None:
+    """Refuse a launch of a scenario over two environments that would be half of it.
+
+    Raises:
+        Conflict: the caller takes one instance, or wants tools that differ from the environment's.
+    """
+    named = f"scenario {request.scenario!r} is over two environments, {request.environment} and {environment}"
+    if not request.pairs:
+        raise Conflict(f"{named}; whoever launches it must take a second instance (`pairs`), and this caller takes one")
+    if request.perturb:
+        raise Conflict(f"{named}; such a scenario cannot be perturbed")
+
+
+def _first(kept: KeptLease) -> KeptLease:
+    """The lease of a first instance.
+
+    Raises:
+        Conflict: the instance is the second one of a lease.
+    """
+    if kept.second_of is not None:
+        raise Conflict(f"instance {kept.instance} is the second one of a lease; ask about the first: {kept.second_of}")
+    return kept
+
+
+async def _or_abandoned(placed: Sequence[tuple[FleetMember, Ticket]], launching: Awaitable[Placed]) -> Placed:
+    """What is launched second. If that fails, what was launched first is closed."""
+    try:
+        return await launching
+    except BaseException:
+        await abandon(list(placed))
+        raise

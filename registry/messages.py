@@ -140,6 +140,7 @@ class ScenarioCard(Record):
     guards: int = Field(description="How many of them are guards.", examples=[1])
     calls: int | None = Field(description="How many calls the reference solution makes, if there is one.", examples=[5])
     level: int | None = Field(default=None, description="How hard it is, from 1 to 5, if weak agents played it.")
+    second: EnvironmentId | None = Field(default=None, description="Its second environment, if it is over two.")
 
 
 class ScenarioPart(Part[ScenarioCard]):
@@ -179,6 +180,11 @@ class LaunchRequest(Order):
     perturb: PerturbLine = Field(
         default="", description="How the tools differ from the environment's.", examples=["names,faults=0.1"]
     )
+    pairs: bool = Field(
+        default=False,
+        exclude_if=lambda pairs: not pairs,
+        description="Whether the caller takes a second instance, which a scenario over two environments needs.",
+    )
     key: LaunchKey | None = Field(
         default=None,
         description="The caller's own name for this launch. The same key again answers with the same leases.",
@@ -192,8 +198,27 @@ class LaunchRequest(Order):
         return blake2b(ordered, digest_size=16).hexdigest()
 
 
+def _address(instance: str, url: str | None, token: str | None) -> tuple[str, str]:
+    if url is None or token is None:
+        raise InfraError(f"the lease of instance {instance} has ended before it began")
+    return url, token
+
+
+class SecondInstance(Record):
+    """The second instance of a lease over two environments. It begins, is scored and ends with the first."""
+
+    instance: InstanceId = Field(examples=["b71d05ac29fe8831"])
+    environment: EnvironmentId
+    mcp_url: str | None = Field(description="Where an agent connects; null once the lease has ended.")
+    token: str | None = Field(description="What the agent's door wants as a bearer token; null as for the first.")
+
+    def address(self) -> tuple[str, str]:
+        """The URL and the token of the instance for an agent. Raises InfraError if it has none."""
+        return _address(self.instance, self.mcp_url, self.token)
+
+
 class Lease(Record):
-    """The right to an instance until a time."""
+    """The right to an instance until a time. A scenario over two environments has a second instance."""
 
     instance: InstanceId = Field(examples=["a3f09c51e77b2d40"])
     environment: EnvironmentId
@@ -215,12 +240,14 @@ class Lease(Record):
         description="Of an expired lease whose state is kept: until when it can be read and scored, and a heartbeat"
         " revives it. Otherwise null."
     )
+    second: SecondInstance | None = Field(default=None, description="The second instance, if the scenario has two.")
+    second_of: InstanceId | None = Field(
+        default=None, description="Of a second instance: the first one, whose lease it shares. Otherwise null."
+    )
 
     def address(self) -> tuple[str, str]:
         """The URL and the token of the instance for an agent. Raises InfraError if the lease has none."""
-        if self.mcp_url is None or self.token is None:
-            raise InfraError(f"the lease of instance {self.instance} has ended before it began")
-        return self.mcp_url, self.token
+        return _address(self.instance, self.mcp_url, self.token)
 
 
 class Launched(Record):

@@ -1,30 +1,43 @@
 """Scoring an instance by its scenario's checkpoints. A farm that cannot judge reports that, and gives no reward."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from registry.catalogue import digest
 from registry.messages import Score
 from registry.workers.fleet import WorkerDoor
 from servers.doors.operations import JUDGE, STANDING, InstanceOrder, JudgeOrder
 from servers.errors import CapacityError, FarmError, InfraError
+from servers.judge import weighed
 from servers.messages import Judge, Verdict
 from servers.scenario.scenario import Scenario
 
 
-async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer: str, at: datetime) -> Score:
-    """Ask an instance's worker to judge it.
+class JudgedPlace(NamedTuple):
+    """An instance to judge, and the door of its worker."""
+
+    door: WorkerDoor
+    instance: str
+
+
+async def judged(places: Sequence[JudgedPlace], scenario: Scenario, *, answer: str, at: datetime) -> Score:
+    """Ask the worker of an instance to judge it. The second of two instances is judged by its own checkpoints.
 
     Raises:
-        RequestError: the instance is gone, or its bundle has changed.
+        RequestError: an instance is gone, or its bundle has changed.
     """
+    first = places[0]
+    asked = (scenario.checkpoints, scenario.second.checkpoints if scenario.second else ())
+    verdicts: list[Verdict] = []
     try:
-        standing = await door.ask(STANDING, InstanceOrder(instance=instance))
-        judgement = await door.ask(
-            JUDGE, JudgeOrder(instance=instance, judge=Judge(checkpoints=scenario.checkpoints, answer=answer))
-        )
+        standings = [await one.door.ask(STANDING, InstanceOrder(instance=one.instance)) for one in places]
+        for one, checkpoints in zip(places, asked, strict=False):
+            order = JudgeOrder(instance=one.instance, judge=Judge(checkpoints=checkpoints, answer=answer))
+            verdicts += (await one.door.ask(JUDGE, order)).verdicts
     except (InfraError, CapacityError) as error:
         return Score(
-            instance=instance,
+            instance=first.instance,
             scenario=scenario.id,
             at=at,
             outcome="infra_error",
@@ -36,17 +49,18 @@ async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer:
             scenario_digest=digest(scenario),
             error=str(error),
         )
+    judgement = weighed(verdicts)
     return Score(
-        instance=instance,
+        instance=first.instance,
         scenario=scenario.id,
         at=at,
         outcome="scored",
         reward=judgement.reward,
         success=judgement.success,
         verdicts=judgement.verdicts,
-        probes=await _probed(door, instance, scenario, answer),
-        calls=standing.calls,
-        environment_digest=standing.digest,
+        probes=await _probed(first.door, first.instance, scenario, answer),
+        calls=sum(standing.calls for standing in standings),
+        environment_digest=standings[0].digest,
         scenario_digest=digest(scenario),
     )
 

@@ -117,7 +117,7 @@ def _listed(environment: Environment, every: list[Scenario]) -> Listing:
 
 def _scenario(environment: Environment, scenario: Scenario) -> dict[str, Any]:
     """A scenario as a list shows it."""
-    roles = [checkpoint.role for checkpoint in scenario.checkpoints]
+    roles = [checkpoint.role for checkpoint in scenario.judged_by]
     kept = scenario.certificate
     standing = None if kept is None else "current" if is_current(environment, scenario) else "out of date"
     return {
@@ -125,6 +125,7 @@ def _scenario(environment: Environment, scenario: Scenario) -> dict[str, Any]:
         "title": scenario.title,
         "task": scenario.task,
         "tags": scenario.tags,
+        "second": scenario.second.environment if scenario.second else None,
         "calls": len(scenario.solution.calls) if scenario.solution else None,
         "goals": roles.count("goal"),
         "guards": roles.count("guard"),

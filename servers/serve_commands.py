@@ -14,6 +14,7 @@ from servers.doors.mcp import AgentDoor, serve_stdio
 from servers.doors.server import listen, run_served, serving, url_of
 from servers.doors.stdio import standard_streams
 from servers.doors.worker_process import ending_on_signals
+from servers.errors import RequestError
 from servers.files.scratch_folder import scratch_folder
 from servers.messages import Launch, Ticket
 from servers.text.terminal import Terminal
@@ -64,6 +65,11 @@ async def _serve(
     launch = Launch(environment=folder.name, seed=seed)
     if scenario_id is not None:
         scenario = library.scenario(folder.name, scenario_id)
+        if scenario.second is not None:
+            raise RequestError(
+                f"{scenario_id} is over two environments, and this serves one; `farm up` serves both, and "
+                f"`farm connect --lease` prints the configuration"
+            )
         launch = launch.model_copy(update={"setup": scenario.setup, "clock": scenario.clock})
     with scratch_folder("state") as state:
         async with Worker(library, state, WorkerSettings(gated=True)) as worker:

@@ -47,7 +47,7 @@ def farm_task(environment, scenarios="", farm="", token_file="", library="", max
 
 async def _samples(link, environment, chosen):
     cards = await every_item(lambda offset: link.client.scenarios(environment, offset=offset))
-    ids = [card.id for card in cards if not chosen or card.id in chosen]
+    ids = [card.id for card in cards if (card.id in chosen if chosen else card.second is None)]
     tasks = {one: (await link.client.scenario(environment, one)).told for one in ids}
     return [
         Sample(id=one, input=task, metadata={"environment": environment, "scenario": one})

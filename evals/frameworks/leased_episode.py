@@ -10,7 +10,7 @@ from agent_client.trace import ToolResult
 from evals.frameworks.farm_link import FarmLink
 from registry.client import LeasedInstance
 from registry.messages import Score
-from servers.errors import FarmError, InfraError
+from servers.errors import FarmError, InfraError, RequestError
 
 TTL_SECONDS = 6 * 3600
 
@@ -36,9 +36,15 @@ class LeasedEpisode:
         self.task = ""
 
     async def begin(self) -> None:
-        """Lease and connect. Raises FarmError."""
+        """Lease and connect. Raises FarmError, and RequestError for a scenario over two environments."""
         client = self._link.client
-        self.task = (await client.scenario(self.environment, self.scenario)).told
+        detail = await client.scenario(self.environment, self.scenario)
+        if detail.scenario.second is not None:
+            raise RequestError(
+                f"{self.environment}/{self.scenario} is over two environments, and other frameworks play one; "
+                "`farm play` and `farm eval` play it"
+            )
+        self.task = detail.told
         leasing = client.leased(
             self.environment, self.scenario, seed=self.seed, ttl_seconds=self._ttl, http_client=self._link.http
         )

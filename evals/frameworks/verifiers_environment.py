@@ -53,7 +53,7 @@ def load_environment(
 async def _rows(link, environment, scenarios):
     """A row for each scenario: the rules and the task as messages, and in `info` which scenario it is."""
     cards = await every_item(lambda offset: link.client.scenarios(environment, offset=offset))
-    chosen = scenarios or [card.id for card in cards]
+    chosen = scenarios or [card.id for card in cards if card.second is None]
     episode = LeasedEpisode(link, environment, chosen[0])
     await episode.begin()
     rules = episode.toolbox.instructions

@@ -88,7 +88,7 @@ def subject_data(subject: Subject) -> dict[str, Any]:
         "persona": scenario.persona,
         "tags": scenario.tags,
         "instructions": subject.reference.trace.instructions if subject.reference and subject.reference.trace else "",
-        "checkpoints": [one.model_dump(mode="json") for one in scenario.checkpoints],
+        "checkpoints": [one.model_dump(mode="json") for one in scenario.judged_by],
         "reference": openable(subject.reference) if subject.reference else None,
     }
 

@@ -237,7 +237,7 @@ def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject])
     found: list[Failing] = []
     for name, ones in by_scenario(judged).items():
         failed = Counter(checkpoint for one in ones for checkpoint in one.failed)
-        known = {one.id: one for one in subjects[name].detail.scenario.checkpoints} if name in subjects else {}
+        known = {one.id: one for one in subjects[name].detail.scenario.judged_by} if name in subjects else {}
         for checkpoint, count in failed.items():
             told = known.get(checkpoint)
             role, question = (told.role, told.question) if told is not None else ("", "")

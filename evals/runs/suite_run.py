@@ -23,12 +23,13 @@ from evals.runs.records import (
     key,
 )
 from evals.runs.scenario_choice import Chosen, chosen
-from evals.runs.suite import ChatAgent, CommandAgent, Suite
+from evals.runs.suite import Agent, ChatAgent, CommandAgent, Suite
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail, ScenarioDetail
 from servers.errors import InfraError, RequestError
 from servers.perturb.tool_view import ToolView
 from servers.scenario.scenario import Scenario
+from servers.scenario.two_environments import Route, routes
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
 MOST_BROKEN_IN_A_ROW = 20
@@ -93,11 +94,15 @@ class Evaluation:
         async def prepare(one: Chosen) -> Subject:
             detail = await self.farm.scenario(one.environment, one.card.id)
             self._make_sure_of_harness(detail.scenario)
+            _make_sure_of_servers(self.suite.agent, detail)
+            second = detail.scenario.second
+            own = environments[one.environment]
+            beside = None if second is None else await self.farm.environment(second.environment)
             reference = await reference_of(
                 self.farm, detail, seed=self.suite.run.seed, perturb=self.suite.perturb, http=http
             )
             self.watcher.preparing(next(prepared), len(found))
-            return _subject(detail, environments[one.environment], reference)
+            return _subject(detail, own, reference, beside)
 
         subjects = await for_each(found, prepare, at_once=self.suite.run.concurrency)
         kept = [one for one in subjects if not self.suite.perturb or _stands(one.reference)]
@@ -202,8 +207,23 @@ class Evaluation:
             )
 
 
-def _subject(detail: ScenarioDetail, environment: EnvironmentDetail, reference: Rollout | None) -> Subject:
-    writers = tuple(tool.name for tool in environment.tools if tool.writes)
+def _make_sure_of_servers(agent: Agent, detail: ScenarioDetail) -> None:
+    """An agent that plays by itself gets one server. Raises RequestError if a scenario has two."""
+    if isinstance(agent, CommandAgent) and detail.scenario.second is not None:
+        raise RequestError(
+            f"{detail.environment}/{detail.scenario.id} is over two environments, and an agent that plays by itself "
+            "gets one server; leave it out (without_tags), or let a model play"
+        )
+
+
+def _subject(
+    detail: ScenarioDetail, environment: EnvironmentDetail, reference: Rollout | None, beside: EnvironmentDetail | None
+) -> Subject:
+    both = (environment, *([beside] if beside else ()))
+    names = [[tool.name for tool in one.tools] for one in both]
+    writing = [{tool.name for tool in one.tools if tool.writes} for one in both]
+    shown = routes([one.id for one in both], names) if beside else {name: Route(0, name) for name in names[0]}
+    writers = tuple(name for name, route in shown.items() if route.tool in writing[route.at])
     source = environment.provenance.source if detail.scenario.is_of_benchmark else ""
     return Subject(detail=detail, writers=writers, reference=reference, source=source)
 

@@ -31,7 +31,6 @@ from servers.doors.operations import (
     HISTORY,
     MARK_TURN,
     QUERY,
-    RESET,
     REWIND,
     SNAPSHOT,
     STANDING,
@@ -90,8 +89,7 @@ async def heartbeat(registry: FarmRegistry, instance: InstanceInPath) -> Lease:
 @routes.post("/{instance}/reset", summary="Put an instance back to its start", status_code=204, responses=ASKED)
 async def reset(registry: FarmRegistry, instance: InstanceInPath) -> None:
     """Restore rows and history to those after the launch. URL, token and lease stay."""
-    door = await registry.door(instance)
-    await door.ask(RESET, InstanceOrder(instance=instance))
+    await registry.reset(instance)
 
 
 @routes.delete("/{instance}", summary="Close an instance", status_code=204, responses=ASKED)

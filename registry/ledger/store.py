@@ -45,6 +45,13 @@ class KeptLease(NamedTuple):
     launch_key: str | None = None
     launch_number: int | None = None
     launch_order: str | None = None
+    second: str | None = None
+    second_of: str | None = None
+
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """Its instance, and the second one if there is one."""
+        return (self.instance,) if self.second is None else (self.instance, self.second)
 
     def standing(self, now: float) -> Status:
         """Its status now. A lease ends at its time, even if the reaper has not come by yet."""

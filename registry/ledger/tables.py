@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
@@ -42,7 +42,8 @@ class LeaseColumns(TypedColumns):
     """The right to an instance. `expires_at` is a moment of the lease clock; the other times are seconds since 1970.
 
     `launch_key` is the client's name for its launch, `launch_number` counts the launch's instances from 0, and
-    `launch_order` is the digest of what was ordered.
+    `launch_order` is the digest of what was ordered. `second` names the second instance of a scenario over two
+    environments, and `second_of` in that one's row the first.
     """
 
     instance: Named[str] = Column(String(40), primary_key=True)
@@ -59,6 +60,8 @@ class LeaseColumns(TypedColumns):
     launch_key: Named[str | None] = Column(String(64))
     launch_number: Named[int | None]
     launch_order: Named[str | None] = Column(String(32))
+    second: Named[str | None] = Column(String(40))
+    second_of: Named[str | None] = Column(String(40))
 
 
 class ScoreColumns(TypedColumns):

@@ -65,13 +65,15 @@ async def rows(
 ) -> list[DatasetRow]:
     """Rows for some scenarios. Instructions and tools come from one instance for each environment and clock."""
     environments = {one: await farm.environment(one) for one in {detail.environment for detail in details}}
-    shown: dict[tuple[str, str], AgentView] = {}
+    shown: dict[tuple[str, str, str], AgentView] = {}
     made: list[DatasetRow] = []
     for number, detail in enumerate(details):
         clock = _clock(detail, environments)
-        if (detail.environment, clock) not in shown:
-            shown[detail.environment, clock] = await _shown(farm, detail)
-        view = shown[detail.environment, clock]
+        second = detail.scenario.second.environment if detail.scenario.second else ""
+        seen = (detail.environment, clock, second)
+        if seen not in shown:
+            shown[seen] = await _shown(farm, detail)
+        view = shown[seen]
         task = task_asking(detail.scenario, clock, answers)
         row = _row(number, detail, split, environments[detail.environment].digest)
         made.append({**row, "prompt": _prompt(view.instructions if instructions else "", task), "tools": view.tools})

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 
+from agent_client.joined_toolbox import JoinedToolbox, Place, connect_both
 from agent_client.toolbox import Toolbox, connect
 from registry.client import FarmClient
 from registry.messages import Lease
 from rl_training.data.rows import Task
 from servers.errors import FarmError
+from servers.scenario.two_environments import routes
 
 MOST_AT_ONCE = 1000
 T = TypeVar("T")
@@ -34,19 +36,31 @@ class Opening:
         Raises:
             FarmUnreachable, InfraError: the instance does not answer, or its lease has ended.
         """
-        url, token = lease.address()
         async with self._turn:
             if self._shown is None and not self._tried:
                 self._tried = True
-                self._shown = await _asked(url, token, http)
+                self._shown = await _asked(lease, http)
         if self._shown is None:
-            self._shown = await _asked(url, token, http)
-        return self._shown.at(url, token)
+            self._shown = await _asked(lease, http)
+        if isinstance(self._shown, JoinedToolbox):
+            return self._shown.moved(_places(lease))
+        return self._shown.at(*lease.address())
 
 
-async def _asked(url: str, token: str, http: httpx2.AsyncClient) -> Toolbox:
+async def _asked(lease: Lease, http: httpx2.AsyncClient) -> Toolbox:
+    places = _places(lease)
+    if len(places) > 1:
+        async with connect_both(places, routes, http_client=http) as both:
+            return both
+    url, token = lease.address()
     async with connect(url, token, http_client=http) as toolbox:
         return toolbox
+
+
+def _places(lease: Lease) -> list[Place]:
+    """Where an agent reaches the instances of a lease."""
+    first = Place(lease.environment, *lease.address())
+    return [first] if lease.second is None else [first, Place(lease.second.environment, *lease.second.address())]
 
 
 class LaunchedBatch(NamedTuple):
@@ -118,6 +132,7 @@ class Launches:
                 ttl_seconds=self._ttl,
                 seed=task.seed,
                 perturb=self._perturb,
+                pairs=True,
             )
         except FarmError as error:
             for future in waiting:

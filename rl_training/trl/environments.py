@@ -122,7 +122,7 @@ class TrlEnvironments:
         return self.wait(self._scores([_answer(one) for one in completions], environments))
 
     async def _rows(self, environments: Sequence[str], instructions: bool) -> list[dict[str, Any]]:
-        details = await scenarios_of(self.link.client, environments)
+        details = [one for one in await scenarios_of(self.link.client, environments) if one.scenario.second is None]
         return await rows(self.link.client, details, split="train", instructions=instructions)
 
     async def _scores(self, answers: Sequence[str], environments: Sequence[TrlEnvironment]) -> list[float | None]:

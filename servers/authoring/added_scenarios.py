@@ -53,7 +53,7 @@ async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
             bare = [one.model_copy(update={"certificate": None}) for one in new]  # an outdated one can be renewed
             write_text(trial / "scenarios.jsonl", "".join(f"{one.model_dump_json()}\n" for one in bare))
             async with Guests() as guests:
-                found = await findings(trial, guests)
+                found = await findings(trial, guests, library=folder.parent)
         if found:
             told = [one.replace(str(trial / "scenarios.jsonl"), str(file)) for one in found]
             raise BundleError(_listed([one.replace(str(trial), str(folder)) for one in told]))

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.authoring.proof import proof_findings
+from servers.authoring.second_environment import second_findings
 from servers.authoring.solution_references import reference_findings
 from servers.bundle.card import hidden_in
 from servers.bundle.description import Tool
@@ -45,8 +46,11 @@ class _Described(Record):
     findings: tuple[str, ...] = ()
 
 
-async def findings(folder: Path, guests: Guests) -> list[str]:
-    """All findings, the text's first. Empty if the bundle can be served and its scenarios started."""
+async def findings(folder: Path, guests: Guests, *, library: Path | None = None) -> list[str]:
+    """All findings, the text's first. Empty if the bundle can be served and its scenarios started.
+
+    A scenario's second environment stands in the folder `library`, by default beside the bundle.
+    """
     environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
@@ -57,8 +61,10 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
         found += [
             f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {why}"
             for scenario in scenarios
-            for why in reference_findings(scenario, environment)
+            if scenario.second is None
+            for why in reference_findings(scenario, environment.tools)
         ]
+        found += await second_findings(environment, scenarios, guests, library or folder.parent)
         found += _certificate_findings(environment, scenarios)
         found += proof_findings(folder)
         found += await _start_findings(environment, scenarios, guests)

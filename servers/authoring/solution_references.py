@@ -4,11 +4,10 @@ A reference is `${2.loans[0].loan_id}`: a value of the result of call 2. `agent_
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from servers.bundle.description import Tool
-from servers.bundle.environment import Environment
 from servers.scenario.scenario import Scenario
 from servers.text.json_leaves import leaves
 from servers.text.json_values import JsonSchema, as_object
@@ -18,12 +17,12 @@ STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 TYPES = {"properties": "object", "items": "array"}
 
 
-def reference_findings(scenario: Scenario, environment: Environment) -> Iterator[str]:
+def reference_findings(scenario: Scenario, known: Mapping[str, Tool]) -> Iterator[str]:
     """The faults of the references in a scenario's solution, each with its place."""
     if scenario.solution is None:
         return
     calls = scenario.solution.calls
-    tools = [environment.tools.get(call.tool) for call in calls]
+    tools = [known.get(call.tool) for call in calls]
     for number, call in enumerate(calls, start=1):
         for place, text in leaves(call.arguments, f"solution.calls.{number}"):
             if isinstance(text, str):

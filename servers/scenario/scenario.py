@@ -92,6 +92,8 @@ class Certificate(Record):
     """None if no answer is judged."""
     judge: int = 1
     """The version of the judge of answers at the time."""
+    second: str = ""
+    """The digest of the second environment, of a scenario over two."""
     difficulty: Difficulty
 
     @property
@@ -131,6 +133,15 @@ class UpstreamUser(Record):
     """The role of the user's own messages in what its model reads."""
 
 
+class SecondEnvironment(Record):
+    """The second environment of a scenario over two: its start, and the checkpoints that judge its state."""
+
+    environment: Name
+    setup: str = ""
+    clock: Clock | None = None
+    checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+
+
 class Scenario(Record):
     """A start state of an environment, with a task that can be judged."""
 
@@ -150,6 +161,8 @@ class Scenario(Record):
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     probes: tuple[Checkpoint, ...] = ()
     """Questions of the role `probe`, which never change the reward."""
+    second: SecondEnvironment | None = Field(default=None, exclude_if=lambda second: second is None)
+    """The second environment, if the task needs two. Calls of the solution name the tools of both."""
     weak: tuple[WeakRun, ...] = ()
     """What weak agents would do instead. Certification plays each, and none may earn reward 1."""
     solution: Solution | None = None
@@ -183,8 +196,13 @@ class Scenario(Record):
 
     @property
     def questions(self) -> tuple[Checkpoint, ...]:
-        """Its checkpoints and its probes."""
+        """Its checkpoints and its probes, without those of a second environment."""
         return (*self.checkpoints, *self.probes)
+
+    @property
+    def judged_by(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints of all its environments."""
+        return (*self.checkpoints, *(self.second.checkpoints if self.second else ()))
 
     @field_validator("probes")
     @classmethod
@@ -196,10 +214,26 @@ class Scenario(Record):
 
     @model_validator(mode="after")
     def _probes_have_ids_of_their_own(self) -> Self:
-        ids = Counter(one.id for one in self.questions)
+        ids = Counter(one.id for one in (*self.judged_by, *self.probes))
         twice = sorted(name for name, count in ids.items() if count > 1)
         if twice:
             raise ValueError(f"a probe and another question named {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _two_environments_fit(self) -> Self:
+        if self.second is None:
+            return self
+        if self.turns or self.user or self.tools is not None:
+            raise ValueError("second: a benchmark's task has one environment")
+        if self.weak:
+            raise ValueError("second: weak runs over two environments cannot be played")
+        if any(isinstance(one, AnswerCheckpoint | OfficialCheckpoint) for one in self.second.checkpoints):
+            raise ValueError("second: what must be told is judged in checkpoints, whichever environment shows it")
+        if any(one.role == "probe" for one in self.second.checkpoints):
+            raise ValueError("second: a probe earns nothing, and stands in probes")
+        if not any(one.role == "goal" for one in self.second.checkpoints):
+            raise ValueError("second: no goal among its checkpoints; a task for one environment needs no second")
         return self
 
     @field_validator("checkpoints")

@@ -7,12 +7,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from servers.answer import JUDGE_VERSION
-from servers.bundle.environment import MOST_FINDINGS, Environment, file_problems
+from servers.bundle.description import Tool
+from servers.bundle.environment import MOST_FINDINGS, Environment, digest_of_bundle, file_problems
 from servers.bundle.files import opened
 from servers.errors import BundleError
 from servers.limits.json_size import refuse_key_twice, refuse_many_values, refuse_odd_numbers
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
-from servers.scenario.scenario import Scenario
+from servers.scenario.scenario import Scenario, SecondEnvironment
 
 LARGEST_LINE = 1024 * 1024
 """Characters of one scenario: a line is read at once."""
@@ -143,14 +144,16 @@ def _lines(text: str) -> Iterator[str]:
 
 def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
     """The tools and tables in a scenario that its environment does not have."""
-    yield from _call_problems(scenario, environment)
+    if scenario.second is None:  # else its calls name the tools of two environments
+        yield from call_problems(scenario, environment.tools)
     for checkpoint in scenario.questions:
         yield from (f"checkpoints.{checkpoint.id}: {why}" for why in checkpoint.unknown_names(environment.tables))
 
 
-def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
+def call_problems(scenario: Scenario, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """The tools and arguments in a solution that are not among some tools."""
     for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
-        tool = environment.tools.get(call.tool)
+        tool = tools.get(call.tool)
         if tool is None:
             yield f"solution.calls.{number}: no tool named {call.tool!r}"
             continue
@@ -180,4 +183,10 @@ def is_current(environment: Environment, scenario: Scenario) -> bool:
         kept is not None
         and (kept.judge == JUDGE_VERSION or not is_judged)
         and kept.digest == digest_of(environment, scenario)
+        and (scenario.second is None or kept.second == digest_of_bundle(second_folder(environment, scenario.second)))
     )
+
+
+def second_folder(environment: Environment, second: SecondEnvironment) -> Path:
+    """The folder of a second environment: beside that of the first."""
+    return environment.folder.parent / second.environment

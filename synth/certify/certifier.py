@@ -44,6 +44,7 @@ class Examined:
     company: list[Earned] = field(default_factory=list[Earned])
     ladder: list[Earned] = field(default_factory=list[Earned])
     paraphrases: Paraphrased | None = None
+    difficulty: Difficulty | None = None
     certificate: Certificate | None = None
     seconds: float = 0.0
 
@@ -65,8 +66,13 @@ class Examined:
         ]
 
 
-async def examine(stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
-    """Play a scenario in all ways that test its checkpoints. `others` join the wrong agents."""
+async def examine(
+    stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = (), *, alone: bool = True
+) -> Examined:
+    """Play a scenario in all ways that test its checkpoints. `others` join the wrong agents.
+
+    If it does not stand alone, but is a part of a larger one, nothing is concluded from what was tried.
+    """
     begin = time.perf_counter()
     seen = Examined(scenario)
     try:
@@ -77,6 +83,8 @@ async def examine(stage: Playground, scenario: Scenario, others: Sequence[WrongA
         return seen
     try:
         await _examine(stage, reference, seen, others)
+        if alone and seen.difficulty is not None:
+            _weigh(reference, seen, seen.difficulty)
     except (BundleError, CheckpointError) as error:
         seen.findings.append(str(error))
     finally:
@@ -109,10 +117,20 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
     seen.ladder = await ladder(reference)
     seen.findings += unmet(reference, seen.ladder)
     seen.paraphrases = await paraphrased(reference)
-    _weigh(reference, seen)
+    seen.difficulty = _difficulty(reference, seen)
 
 
-def _weigh(reference: ReferenceRun, seen: Examined) -> None:
+def _difficulty(reference: ReferenceRun, seen: Examined) -> Difficulty:
+    return Difficulty(
+        calls=len(reference.made),
+        tools=tuple(sorted({one.step.tool for one in reference.made})),
+        tables=tuple(sorted({change.table for change in reference.changes})),
+        pass_rate=seen.scenario.played.pass_rate if seen.scenario.played else None,
+        ladder={one.agent: one.reward for one in seen.ladder},
+    )
+
+
+def _weigh(reference: ReferenceRun, seen: Examined, difficulty: Difficulty) -> None:
     """Turn the results into findings, or into a certificate."""
     seen.findings += too_strict(seen)
     alive = alive_of(seen)
@@ -137,13 +155,7 @@ def _weigh(reference: ReferenceRun, seen: Examined) -> None:
         company={one.agent: one.reward for one in seen.company if one.counts},
         paraphrases=seen.paraphrases,
         judge=JUDGE_VERSION,
-        difficulty=Difficulty(
-            calls=len(reference.made),
-            tools=tuple(sorted({one.step.tool for one in reference.made})),
-            tables=tuple(sorted({change.table for change in reference.changes})),
-            pass_rate=seen.scenario.played.pass_rate if seen.scenario.played else None,
-            ladder={one.agent: one.reward for one in seen.ladder},
-        ),
+        difficulty=difficulty,
     )
 
 

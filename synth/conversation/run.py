@@ -83,7 +83,7 @@ class Converse:
         for one in [every[name] for name in self.only] or every.values():
             dropped = rejection_of(self._place(one)) is not None and not self.lines.again
             certified = one.solution is not None and is_current(self.bundle.environment, one)
-            if certified and one.persona is None and not dropped and name_of(one) not in there:
+            if certified and one.persona is None and one.second is None and not dropped and name_of(one) not in there:
                 yield one
 
     async def _is_fit(self, origin: Scenario) -> bool:

@@ -83,15 +83,19 @@ def _fault(error: Exception) -> WorkerFault:
 
 
 @asynccontextmanager
-async def playgrounds() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Playground]]]:
-    """The playground of the bundle that is asked for. One is open at a time: orders come bundle by bundle."""
+async def playgrounds() -> AsyncGenerator[Callable[..., Awaitable[Playground]]]:
+    """The playground of the bundle that is asked for. One is open at a time: orders come bundle by bundle.
+
+    It is asked for with a bundle, and with another one beside which it stays open.
+    """
     stack = AsyncExitStack()
     stages: dict[PinnedBundle, Playground] = {}
 
-    async def stage_of(bundle: PinnedBundle) -> Playground:
+    async def stage_of(bundle: PinnedBundle, beside: PinnedBundle | None = None) -> Playground:
         if bundle not in stages:
-            await stack.aclose()
-            stages.clear()
+            if beside is None or beside not in stages:
+                await stack.aclose()
+                stages.clear()
             stages[bundle] = await stack.enter_async_context(Playground(bundle.folder))
         return stages[bundle]
 

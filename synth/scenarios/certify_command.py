@@ -105,7 +105,11 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list["CertifyOrde
         found = suggestion(unknown[0], list(there), lister=f"farm scenarios {folder.name}")
         raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; {found}")
     chosen = [there[name] for name in wanted] or there.values()
-    return [CertifyOrder(bundle, one) for one in chosen if not (stale and is_current(environment, one))]
+    due = [one for one in chosen if not (stale and is_current(environment, one))]
+    others = {one.second.environment for one in due if one.second is not None}
+    there_too = {name for name in others if (folder.parent / name / "environment.json").is_file()}
+    beside = {name: PinnedBundle.of(folder.parent / name) for name in sorted(there_too)}
+    return [CertifyOrder(bundle, one, beside.get(one.second.environment) if one.second else None) for one in due]
 
 
 async def _certified(
@@ -216,6 +220,12 @@ def hack(
     from synth.scenarios.certify_job import Searching
 
     cases = [case for folder in folders for case in _cases(folder, scenario or [], stale=False)]
+    whole = [case for case in cases if case.scenario.second is None]
+    if len(whole) < len(cases):
+        left = len(cases) - len(whole)
+        told = f"{counted(left, 'scenario')} over two environments {noun(left, 'is', 'are')} left out."
+        (err if as_json else out).print(told)
+    cases = whole
     played = [case for case in cases if case.scenario.solution is not None]
     if len(played) < len(cases):
         left = len(cases) - len(played)

@@ -17,8 +17,10 @@ from synth.certify.agents.exploit_search import Searched, search
 from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.agents.wrong_agents import WrongAgent
 from synth.certify.certifier import Examined, examine
+from synth.certify.pairs import examine_both
 from synth.certify.renewal import renew
 from synth.play.pinned_bundle import PinnedBundle, playgrounds
+from synth.play.playground import Playground
 from synth.processes.job import WorkerFault
 from synth.processes.kept_results import KeptResults
 
@@ -30,6 +32,8 @@ class CertifyOrder(NamedTuple):
 
     bundle: PinnedBundle
     scenario: Scenario
+    second: PinnedBundle | None = None
+    """The bundle of its second environment, if it has one."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,27 @@ class Examining:
             async def examined(case: CertifyOrder) -> Examined:
                 with case.bundle.on_worker():
                     stage = await stage_of(case.bundle)
+                    if case.scenario.second is not None:
+                        return await self._of_two(stage_of, stage, case, others)
                     if self.is_renewal and not others and not self.mend:
                         return await renew(stage, case.scenario)
                     return await (mended if self.mend else examine)(stage, case.scenario, others)
 
             yield examined
+
+    async def _of_two(
+        self,
+        stage_of: Callable[..., Awaitable[Playground]],
+        stage: Playground,
+        case: CertifyOrder,
+        others: tuple[WrongAgent, ...],
+    ) -> Examined:
+        if case.second is None or self.mend:
+            why = "goals over two environments cannot be mended" if self.mend else "its second environment is not there"
+            return Examined(case.scenario, findings=[why])
+        with case.second.on_worker():
+            beside = await stage_of(case.second, case.bundle)
+            return await examine_both((stage, beside), case.scenario, others)
 
     def _others(self) -> tuple[WrongAgent, ...]:
         try:

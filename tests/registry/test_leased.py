@@ -35,10 +35,11 @@ class Slow(FarmClient):
         ttl_seconds: int = 3600,
         seed: int = 0,
         perturb: str = "",
+        pairs: bool = False,
         key: str | None = None,
     ) -> list[Lease]:
         order = {"count": count, "ttl_seconds": ttl_seconds, "seed": seed}
-        leases = await super().launch(environment, scenario, **order, perturb=perturb, key=key)
+        leases = await super().launch(environment, scenario, **order, perturb=perturb, pairs=pairs, key=key)
         self.is_launched.set()
         await self.may_say_so.wait()
         return leases

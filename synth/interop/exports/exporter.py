@@ -60,6 +60,9 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
         "tools": [tool_entry(tool.name, tool) for tool in environment.tools.values()],
     }
     for scenario in scenarios:
+        if scenario.second is not None:
+            exported.lost.append(f"{scenario.id}: is over two environments, and a task of EnvScaler has one; left out")
+            continue
         started = await start_image(environment, scenario.setup, scenario.clock or clock, guests)
         config = {**_rows(started, schema), "clock": scenario.clock or clock, "calls": 0}
         checks = list(checks_of(scenario, schema, exported.lost))
