@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from agent_client.joined_toolbox import JoinedToolbox, Route
-from agent_client.toolbox import Toolbox
+from agent_client.toolbox import JoinedToolbox, Route, Toolbox
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient, LeasedInstance, every_item
 from servers.errors import Conflict, NotFound, RequestError

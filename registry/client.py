@@ -15,8 +15,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from agent_client.connections import Connections
-from agent_client.joined_toolbox import Place, connect_both
-from agent_client.toolbox import Toolbox, connect
+from agent_client.toolbox import Place, Toolbox, connect, connect_both
 from registry.messages import (
     LARGEST_ANSWER,
     Diff,

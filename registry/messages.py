@@ -140,7 +140,11 @@ class ScenarioCard(Record):
     guards: int = Field(description="How many of them are guards.", examples=[1])
     calls: int | None = Field(description="How many calls the reference solution makes, if there is one.", examples=[5])
     level: int | None = Field(default=None, description="How hard it is, from 1 to 5, if weak agents played it.")
-    second: EnvironmentId | None = Field(default=None, description="Its second environment, if it is over two.")
+    second: EnvironmentId | None = Field(
+        default=None,
+        exclude_if=lambda second: second is None,
+        description="Its second environment, if it is over two.",
+    )
 
 
 class ScenarioPart(Part[ScenarioCard]):
@@ -240,9 +244,15 @@ class Lease(Record):
         description="Of an expired lease whose state is kept: until when it can be read and scored, and a heartbeat"
         " revives it. Otherwise null."
     )
-    second: SecondInstance | None = Field(default=None, description="The second instance, if the scenario has two.")
+    second: SecondInstance | None = Field(
+        default=None,
+        exclude_if=lambda second: second is None,
+        description="The second instance, if the scenario has two. Left out in lists.",
+    )
     second_of: InstanceId | None = Field(
-        default=None, description="Of a second instance: the first one, whose lease it shares. Otherwise null."
+        default=None,
+        exclude_if=lambda first: first is None,
+        description="Of a second instance: the first one, whose lease it shares.",
     )
 
     def address(self) -> tuple[str, str]:

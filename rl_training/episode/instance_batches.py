@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 
-from agent_client.joined_toolbox import JoinedToolbox, Place, connect_both
-from agent_client.toolbox import Toolbox, connect
+from agent_client.toolbox import JoinedToolbox, Place, Toolbox, connect, connect_both
 from registry.client import FarmClient
 from registry.messages import Lease
 from rl_training.data.rows import Task

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent_client.joined_toolbox import JoinedToolbox
 from agent_client.play import Limits
+from agent_client.toolbox import JoinedToolbox
 from agent_client.wire import shared_http
 from evals.demo import gold_model, idle_model
 from evals.frameworks.farm_link import FarmLink
