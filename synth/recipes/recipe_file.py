@@ -72,6 +72,47 @@ class Recipe(Record):
     weak: dict[Weakness, dict[str, str]] = {}
 
 
+class RecipePart(Record):
+    """What a recipe over two environments chooses and does in one of them. `setup` is SQL that adds rows first."""
+
+    bind: str = "SELECT 1 AS one"
+    setup: str = ""
+    picks: dict[str, str] = {}
+    sets: dict[str, str] = {}
+    least: int = Field(default=1, ge=0)
+    steps: tuple[RecipeStep, ...] = Field(min_length=1)
+    questions: tuple[RecipeQuestion, ...] = ()
+
+
+class PairRecipe(Record):
+    """One kind of task over two environments.
+
+    `first` is chosen and done in the recipe's own environment. Its values are known to the SQL of `then`, which is
+    about the environment `second`. The second clock begins when the first one does.
+    """
+
+    id: Name
+    title: str = Field(min_length=1)
+    second: Name
+    first: RecipePart
+    then: RecipePart
+    task: tuple[str, ...] = Field(min_length=1)
+
+    def recipe(self, part: RecipePart) -> Recipe:
+        """One part as a recipe of its environment."""
+        return Recipe(
+            id=self.id,
+            title=self.title,
+            bind=part.bind,
+            picks=part.picks,
+            sets=part.sets,
+            least=part.least,
+            task=self.task,
+            steps=part.steps,
+            questions=part.questions,
+        )
+
+
 class Recipes(Record):
     """All recipes of a bundle: who sends their tasks, how these begin and end, and SQL that adds rows for them."""
 
@@ -80,6 +121,8 @@ class Recipes(Record):
     closes: tuple[str, ...] = ("",)
     setups: dict[str, str] = {}
     recipes: tuple[Recipe, ...]
+    pairs: tuple[PairRecipe, ...] = ()
+    """Those over two environments."""
     provenance: Provenance | None = None
 
 
@@ -115,6 +158,20 @@ def _problems(found: Recipes, environment: Environment, path: Path) -> Iterator[
         for weakness, others in recipe.weak.items():
             for name in others.keys() - recipe.sets.keys() - recipe.picks.keys():
                 yield f"{where}: weak.{weakness}: no pick or set named {name!r}"
+
+
+def pairs_with(found: Recipes, first: Environment, second: Environment) -> list[PairRecipe]:
+    """The recipes over two environments.
+
+    Raises:
+        BundleError: one names a tool or an argument that its environment does not have.
+    """
+    wanted = [one for one in found.pairs if one.second == second.id]
+    for one in wanted:
+        for part, environment in ((one.first, first), (one.then, second)):
+            for problem in _problems_of_calls(one.recipe(part), environment):
+                raise BundleError(f"{first.folder / RECIPES_FILE}: {one.id}: {environment.id}: {problem}")
+    return wanted
 
 
 def _problems_of_calls(recipe: Recipe, environment: Environment) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Builds a scenario from one way to fill a recipe: task, reference, checkpoints, weak runs. It is not certified yet."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -43,11 +43,13 @@ class RecipeKitchen:
     phrases: Phrases
     setup: str = ""
     """The SQL that added rows to those of the environment."""
+    start: str = ""
+    """The start of the clock, if it is another than the environment's."""
 
     @property
     def clock(self) -> str:
-        """The start of the environment's clock."""
-        return self.stage.environment.description.clock
+        """The start of the clock."""
+        return self.start or self.stage.environment.description.clock
 
     def words(self, values: BoundValues) -> dict[str, str]:
         """Values as people write them."""
@@ -71,7 +73,7 @@ async def scenario_of(
     tools = kitchen.stage.environment.tools
     plan = await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False)
     task = _task(kitchen, recipe, binding, random, turn)
-    asked = [(question, _facts(kitchen, question, binding, plan)) for question in recipe.questions]
+    asked = [(question, facts_of(kitchen, question, binding, plan)) for question in recipe.questions]
     if any(gives(task, fact, kitchen.clock) for question, facts in asked for fact in facts if not question.each):
         raise Unfit("the task tells what it asks for")
     answer = _answer(kitchen, asked)
@@ -128,6 +130,21 @@ async def _checkpoints(
     asked: Sequence[tuple[RecipeQuestion, list[Fact]]],
     task: str,
 ) -> tuple[Checkpoint, ...]:
+    rows, guard = await checks_of_rows(kitchen, recipe, binding, plan)
+    told = [
+        told_goal(kitchen, number, question, facts, task)
+        for number, (question, facts) in enumerate(asked, start=1)
+        if facts
+    ]
+    if not rows and not told:
+        raise Unfit("nothing of it can be judged")
+    return (*rows, *told, guard)
+
+
+async def checks_of_rows(
+    kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, plan: RecipePlan
+) -> tuple[Sequence[Checkpoint], Checkpoint]:
+    """The goals over the rows that a plan's calls change, and the guard of all others."""
     scene, tools = kitchen.scene, kitchen.stage.environment.tools
     await scene.rewind(0)
     steps = steps_of(Solution(calls=tuple(plan.calls), answer=DONE))
@@ -146,21 +163,14 @@ async def _checkpoints(
     await play(scene, steps)
     async with scene.reading() as reader:
         rows = counted(goals_of_rows(questions, played, whole), reader)
-    told = [
-        _goal(kitchen, number, question, facts, task)
-        for number, (question, facts) in enumerate(asked, start=1)
-        if facts
-    ]
-    if not rows and not told:
-        raise Unfit("nothing of it can be judged")
-    return (*rows, *told, footprint(whole))
+    return rows, footprint(whole)
 
 
 def _question(recipe: Recipe, one: PlayedCall) -> str:
     return f"{recipe.id}: is the effect of call {one.step.number}, {one.step.tool.replace('_', ' ')}, there?"
 
 
-def _goal(
+def told_goal(
     kitchen: RecipeKitchen, number: int, question: RecipeQuestion, facts: Sequence[Fact], task: str
 ) -> AnswerCheckpoint:
     """The checkpoint of a question. An amount in it has its currency: another one is another amount."""
@@ -170,7 +180,8 @@ def _goal(
     return answer_goal(f"told_{number}", f"Does the answer tell {question.ask}: {words}?", named, given=(task,))
 
 
-def _facts(kitchen: RecipeKitchen, question: RecipeQuestion, binding: Binding, plan: RecipePlan) -> list[Fact]:
+def facts_of(kitchen: RecipeKitchen, question: RecipeQuestion, binding: Binding, plan: RecipePlan) -> list[Fact]:
+    """The facts that answer a question. Raises Unfit."""
     rows = enumerate(binding.sets[question.each]) if question.each else [(-1, dict[str, Any]())]
     found: list[Fact] = []
     name = question.value.rpartition(".")[2]
@@ -195,13 +206,16 @@ def _column(binding: Binding, name: str) -> set[Any]:
 
 
 def _answer(kitchen: RecipeKitchen, asked: Sequence[tuple[RecipeQuestion, list[Fact]]]) -> str:
-    parts = [DONE]
+    return " ".join([DONE, *sayings(kitchen, asked)])
+
+
+def sayings(kitchen: RecipeKitchen, asked: Sequence[tuple[RecipeQuestion, list[Fact]]]) -> Iterator[str]:
+    """The sentences of an answer to questions."""
     for question, facts in asked:
         name = question.value.rpartition(".")[2]
         each = [_said(kitchen, name, fact) for fact in facts]
         told = f"{', '.join(each[:-1])} and {each[-1]}" if len(each) > 1 else "".join(each)
-        parts.append(question.say.replace("{value}", told))
-    return " ".join(parts)
+        yield question.say.replace("{value}", told)
 
 
 def _said(kitchen: RecipeKitchen, name: str, fact: Fact) -> str:

@@ -13,6 +13,7 @@ from servers.text.terminal import Terminal
 from synth.pipeline.plan import Engine
 from synth.processes.process_pool import PoolSettings
 from synth.retelling.commands import retell
+from synth.scenarios.pairs_command import pairs
 from synth.writer_options import (
     Again,
     AnswerSeconds,
@@ -176,6 +177,7 @@ def scenarios(
         command.invoke(now)
 
 
+synth.command("pairs")(pairs)
 synth.command("retell")(retell)
 
 
