@@ -247,5 +247,6 @@ def _task(pair: PairRecipe, first: Cooked, then: Cooked) -> str:
 
 
 def _signature(scenario: Scenario) -> str:
-    """A key that is equal for scenarios whose checkpoints judge the same."""
-    return str([one.model_dump(include={"sql", "expect", "facts"}) for one in scenario.judged_by if one.role == "goal"])
+    """A key that is equal for scenarios that begin and are judged the same."""
+    judged = [one.model_dump(include={"sql", "expect", "facts"}) for one in scenario.judged_by if one.role == "goal"]
+    return str((scenario.setup, scenario.second and scenario.second.setup, judged))
