@@ -200,8 +200,11 @@ async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> Ref
     """Launch a scenario and play its reference solution.
 
     Raises:
-        BundleError: the scenario does not start, or a reference of the solution leads nowhere.
+        BundleError: the scenario does not start, a reference of the solution leads nowhere, or it is over two
+            environments, of which the stage has one.
     """
+    if scenario.second is not None:
+        raise BundleError(f"{scenario.id} is over two environments, and here is one of them")
     scene = await stage.launch(setup=scenario.setup, clock=scenario.clock, seed=seed)
     async with scene.reading() as reader:
         rows, start = RowSample(reader), reader.connection.serialize("start")

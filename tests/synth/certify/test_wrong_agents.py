@@ -175,6 +175,8 @@ async def test_no_answer_of_the_library_is_paid_for_a_paste_a_list_a_hedge_or_an
         for scenario in load_scenarios(stage.environment).values():
             if not any(isinstance(one, AnswerCheckpoint) for one in scenario.checkpoints):
                 continue
+            if scenario.second is not None:
+                continue  # its certificate has what these earn
             reference = await played(stage, scenario)
             player, script = WrongAgentPlayer(reference), script_of(reference)
             earned = [await player.play(agent, script) for agent in (paster, lister, hedger, echo)]
