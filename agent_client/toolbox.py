@@ -123,9 +123,9 @@ class Place(NamedTuple):
     token: str
 
 
-Route = tuple[int, str]
+ToolPlace = tuple[int, str]
 """Where a call goes: to which of the two instances, 0 or 1, and the tool's own name there."""
-Naming = Callable[[Sequence[str], Sequence[Sequence[str]]], Mapping[str, Route]]
+Naming = Callable[[Sequence[str], Sequence[Sequence[str]]], Mapping[str, ToolPlace]]
 """Gives each tool of two environments the name that an agent sees."""
 
 
@@ -134,7 +134,7 @@ class JoinedToolbox(Toolbox):
     """Open connections to two instances. `wire` is the first one's."""
 
     both: tuple[Toolbox, Toolbox] = field(kw_only=True)
-    names: Mapping[str, Route] = field(kw_only=True)
+    names: Mapping[str, ToolPlace] = field(kw_only=True)
 
     def at(self, url: str, token: str) -> Toolbox:
         """Two instances have two addresses: see `moved`. Raises FarmUnreachable."""
@@ -171,7 +171,7 @@ def _named(spec: ToolSpec, name: str) -> ToolSpec:
     return spec if spec.name == name else spec.model_copy(update={"name": name})
 
 
-def _instructions(environments: Sequence[str], both: tuple[Toolbox, Toolbox], names: Mapping[str, Route]) -> str:
+def _instructions(environments: Sequence[str], both: tuple[Toolbox, Toolbox], names: Mapping[str, ToolPlace]) -> str:
     """What both say, each under its name. A last paragraph that both have, about answers, ends the whole."""
     head = (
         f"You have the tools of two places, {' and '.join(environments)}. Each has its own clock and its own rules, "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from agent_client.toolbox import JoinedToolbox, Route, Toolbox
+from agent_client.toolbox import JoinedToolbox, Toolbox, ToolPlace
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient, LeasedInstance, every_item
 from servers.errors import Conflict, NotFound, RequestError
@@ -49,7 +49,7 @@ async def effects_of(live: LeasedInstance, toolbox: Toolbox, trace: Trace) -> tu
     return tuple(sorted(both, key=lambda effect: effect.call))
 
 
-def _own_names(names: Mapping[str, Route], at: int) -> dict[str, str]:
+def _own_names(names: Mapping[str, ToolPlace], at: int) -> dict[str, str]:
     """The tools of one of two environments by the names that an agent sees."""
     return {name: own for name, (place, own) in names.items() if place == at}
 
