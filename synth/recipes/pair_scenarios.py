@@ -21,7 +21,7 @@ from servers.text.json_values import is_list, is_object
 from synth.certify.pairs import Stages, examine_both
 from synth.phrasing.task_text import ARTICLE, TemplateValues, filled
 from synth.play.playground import Playground
-from synth.recipes.recipe_bindings import Binding, RecipeReader, Values
+from synth.recipes.recipe_bindings import Binding, BoundValues, RecipeReader
 from synth.recipes.recipe_file import PairRecipe, Recipe, RecipePart, RecipeQuestion, Recipes, pairs_with, read_recipes
 from synth.recipes.recipe_plan import RecipePlan, Unfit, expanded, made
 from synth.recipes.recipe_scenario import (
@@ -93,7 +93,7 @@ async def make_pairs(
     return count
 
 
-async def _ways(stage: Playground, pairs: Sequence[PairRecipe], seed: int) -> list[tuple[PairRecipe, Values]]:
+async def _ways(stage: Playground, pairs: Sequence[PairRecipe], seed: int) -> list[tuple[PairRecipe, BoundValues]]:
     """All ways to fill the recipes, one of each in turn."""
     scene = await stage.launch()
     try:
@@ -110,7 +110,7 @@ async def _ways(stage: Playground, pairs: Sequence[PairRecipe], seed: int) -> li
     return [ways[turn] for turn in range(max(map(len, found))) for ways in found if turn < len(ways)]
 
 
-async def _tried(stages: Stages, recipes: Recipes, pair: PairRecipe, values: Values, name: str) -> MadePair:
+async def _tried(stages: Stages, recipes: Recipes, pair: PairRecipe, values: BoundValues, name: str) -> MadePair:
     try:
         scenario = await _scenario(stages, recipes, pair, values, name)
     except Unfit as error:
@@ -123,7 +123,7 @@ async def _tried(stages: Stages, recipes: Recipes, pair: PairRecipe, values: Val
     return MadePair(pair.id, scenario.model_copy(update={"certificate": seen.certificate}))
 
 
-async def _scenario(stages: Stages, recipes: Recipes, pair: PairRecipe, values: Values, name: str) -> Scenario:
+async def _scenario(stages: Stages, recipes: Recipes, pair: PairRecipe, values: BoundValues, name: str) -> Scenario:
     start = stages[0].environment.description.clock
     async with _cooked(stages[0], recipes, pair, pair.first, values, start) as first:
         known = first.binding.values
@@ -133,7 +133,7 @@ async def _scenario(stages: Stages, recipes: Recipes, pair: PairRecipe, values: 
 
 @asynccontextmanager
 async def _cooked(
-    stage: Playground, recipes: Recipes, pair: PairRecipe, part: RecipePart, values: Values, start: str
+    stage: Playground, recipes: Recipes, pair: PairRecipe, part: RecipePart, values: BoundValues, start: str
 ) -> AsyncGenerator[Cooked]:
     """One part of a recipe on an instance with its own rows. Raises Unfit."""
     plain = await stage.launch(clock=start)
