@@ -78,16 +78,16 @@ async def make_pairs(
         raise BundleError(f"{first.folder}: recipes.json has no pairs with {second.id}")
     known = {int(found[2]) for one in there if (found := ID.fullmatch(one.id)) and int(found[1]) == seed}
     mine = [one for one in there if one.second and one.second.environment == second.id and ID.fullmatch(one.id)]
-    signatures = {_signature(one) for one in there}
+    known_before = {text for one in there for text in (_signature(one), one.task)}
     count, number = len(mine), max(known, default=-1) + 1
     for pair, values in await _ways(stages[0], pairs, seed):
         if count >= n:
             break
         tried = await _tried(stages, recipes, pair, values, f"pair{seed}_{number:04d}")
-        if tried.scenario is not None and _signature(tried.scenario) in signatures:
+        if tried.scenario is not None and {_signature(tried.scenario), tried.scenario.task} & known_before:
             tried = MadePair(pair.id, None, "was there before")
         if tried.scenario is not None:
-            signatures.add(_signature(tried.scenario))
+            known_before |= {_signature(tried.scenario), tried.scenario.task}
             count, number = count + 1, number + 1
         on_made(tried)
     return count
