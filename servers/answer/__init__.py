@@ -1,6 +1,6 @@
 """Facts in free text: what an answer tells, and whether it tells what was asked. Pure functions, no input or output."""
 
-JUDGE_VERSION = 9
+JUDGE_VERSION = 10
 """Raise it when a certificate may come out otherwise than before: those of other versions are out of date."""
 
 HOW_TO_ANSWER = (
@@ -10,8 +10,9 @@ HOW_TO_ANSWER = (
     "that word. If there is nothing such, say that there is none. If you were asked for a value, end the message with "
     "a line that has it and nothing else: `Answer: 12 euros`. Several values stand in the order in which they were "
     "asked for, with semicolons between: `Answer: 12 euros; 3 April; yes`. Each value stands alone, without words "
-    "around it: `3 April`, and not `due on 3 April`; `5`, and not `5 tickets`. If a date, a time or an amount stood in "
-    "the way of something, it stands there too: `Answer: 12 euros; reason: 3 April`. They are read from that line. Say "
+    "around it: `3 April`, and not `due on 3 April`; `5`, and not `5 tickets`. If you were asked why something was not "
+    "done, and a date, a time or an amount stood in its way, it stands there too: `Answer: 12 euros; reason: 3 April`. "
+    "Otherwise no reason stands there. Values are read from that line alone, so it is your last word on them. Say "
     "above it what you did, and why something was not done."
 )
 """The words that every agent reads. `servers.answer.checks.verdict` holds answers to them."""

@@ -34,7 +34,14 @@ _ITEMS = {
 _FRAME = re.compile(r"^Does the (?:answer|report) (?:tell|name|say|give|state|mention) ")
 _HEAD = "Answer in your last message with one JSON object and nothing else. Its keys:"
 _VALUES = "End your last message with this line, with each value in place of its brackets and nothing else:"
-_REASON = "If a date, a time or an amount stood in the way of something, it stands there too: `; reason: 3 April`."
+_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
+_PROPOSED = "forward"
+"""The tag of tasks whose reasons no checkpoint holds, though some ask why."""
+_REASON = (
+    "If a date, a time or an amount stood in the way of something, and you were asked why, it stands there too: "
+    "`; reason: 3 April`. Otherwise no reason stands there."
+)
+_REASON_ABOVE = "A reason stands above that line, and not in it."
 _REASON_ALONE = (
     "If a date, a time or an amount stood in the way of something, end your last message with a line that has it and "
     "nothing else: `Answer: reason: 3 April`."
@@ -59,19 +66,24 @@ def task_asking(scenario: Scenario, clock: str, answers: AnswerFormat = "text") 
     now = datetime.fromisoformat(scenario.clock or clock)
     if scenario.persona or (answers == "text" and not demands_a_line(asked)):
         return scenario.task
-    return f"{scenario.task}\n\n{last_line(checkpoints, now) if answers == 'text' else answer_shape(asked, now)}"
+    asks_why = _WHY.search(scenario.task) is not None and _PROPOSED not in scenario.tags
+    has_reason = asks_why or any(one.tell == "any" for one in checkpoints)
+    if answers == "text":
+        return f"{scenario.task}\n\n{last_line(checkpoints, now, has_reason=has_reason)}"
+    return f"{scenario.task}\n\n{answer_shape(asked, now, has_reason=has_reason)}"
 
 
-def last_line(checkpoints: Sequence[AnswerCheckpoint], now: datetime) -> str:
+def last_line(checkpoints: Sequence[AnswerCheckpoint], now: datetime, *, has_reason: bool) -> str:
     """The form of the last line of an answer: what stands in it, in which order.
 
-    It names no value. That a reason may stand there is said wherever there is a line, so it does not give away that
-    something will be refused.
+    It names no value. `has_reason`: a reason may stand there. That is said wherever a task asks why, whether or not
+    something is refused, so it does not give away that something will be.
     """
     own = [one for one in checkpoints if one.facts and one.tell == "all"]
     if not own:
         return f"{_REASON_ALONE} {_ONLY_THERE}"
-    return f"{_VALUES}\nAnswer: {'; '.join(_place(one, now) for one in own)}\n{_ALONE} {_REASON} {_ONLY_THERE}"
+    reason = _REASON if has_reason else _REASON_ABOVE
+    return f"{_VALUES}\nAnswer: {'; '.join(_place(one, now) for one in own)}\n{_ALONE} {reason} {_ONLY_THERE}"
 
 
 def _place(checkpoint: AnswerCheckpoint, now: datetime) -> str:
@@ -96,11 +108,11 @@ def _subject(checkpoint: AnswerCheckpoint) -> str:
     return _words(checkpoint.question) if checkpoint.facts[0].sql is not None else ""
 
 
-def answer_shape(questions: Sequence[AnswerQuestion], now: datetime) -> str:
+def answer_shape(questions: Sequence[AnswerQuestion], now: datetime, *, has_reason: bool) -> str:
     """The keys of a submitted answer, in words for the agent.
 
     A fact has a key of its own if its question describes it without its value. All else goes into the message, so
-    that the keys give away neither a value nor that something will be refused.
+    that the keys give away neither a value nor that something will be refused. `has_reason` is as in `last_line`.
     """
     asked = (
         (one, _described(question, one, now) or (_UNDESCRIBED if _has_a_key(question) else ""))
@@ -110,7 +122,7 @@ def answer_shape(questions: Sequence[AnswerQuestion], now: datetime) -> str:
     keys = [f'- "{one.fact.name}": {_kind(one.fact)}: {words}' for one, words in asked if words]
     reason = [f'- "{REASON}": a date, a time or an amount, if one stood in the way of something']
     message = f'- "{MESSAGE}": what else is to be told, in words'
-    return "\n".join((_HEAD, *keys, *(reason if demands_a_line(questions) else ()), message))
+    return "\n".join((_HEAD, *keys, *(reason if has_reason and demands_a_line(questions) else ()), message))
 
 
 def _has_a_key(question: AnswerQuestion) -> bool:

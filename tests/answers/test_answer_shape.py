@@ -19,7 +19,7 @@ PRICE = Fact(name="told_1", type="amount", value=42, currency="EUR")
 
 def shape(question: str, *facts: Fact, tell: Literal["all", "any"] = "all") -> list[str]:
     asked = AnswerQuestion(tuple(wanted(fact) for fact in facts), asked=question, tell=tell)
-    return [line.split('"')[1] for line in answer_shape([asked], NOW).splitlines()[1:]]
+    return [line.split('"')[1] for line in answer_shape([asked], NOW, has_reason=True).splitlines()[1:]]
 
 
 def test_a_fact_has_a_key_where_its_question_does_not_tell_it() -> None:
@@ -40,7 +40,7 @@ def test_true_values_submitted_by_their_keys_pass_and_others_fail(name: str) -> 
     for scenario in library.scenarios(name).values():
         now = datetime.fromisoformat(scenario.clock or library.environment(name).description.clock)
         asked = [one.written() for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
-        keys = {line.split('"')[1] for line in answer_shape(asked, now).splitlines()[1:]} - {"message"}
+        keys = {line.split('"')[1] for line in answer_shape(asked, now, has_reason=True).splitlines()[1:]} - {"message"}
         for question in asked:
             for one in question.wanted:
                 if one.fact.name in keys:

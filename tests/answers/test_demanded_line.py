@@ -325,11 +325,19 @@ def test_a_reason_stands_in_the_line_too(line: str, right: bool) -> None:
     assert holds(f"{above}\nAnswer: {line}", LEFT, WHY) is right
 
 
-def test_a_reason_that_nobody_asked_for_may_stand_there_if_the_task_gave_its_value() -> None:
+def test_a_reason_that_nobody_asked_for_may_stand_there_only_if_a_refusal_gave_it() -> None:
     question = replace(LEFT, given=(ASKED, REFUSAL))
     assert holds("Answer: 10; reason: 4 October", question)
     assert not holds("Answer: 10; reason: 9 wheels were broken", question)
     assert not holds("Answer: 10; reason: 12", question)
+
+
+@pytest.mark.parametrize("reason", ["10 March", "today", "8 April", "the 8th of April", "9", "too soon"])
+def test_an_invented_reason_spoils_the_line_even_if_the_task_has_its_value(reason: str) -> None:
+    question = replace(LEFT, given=("Do it today, before 8 April. Send 9 pulleys to Riga. How many are left?",))
+    assert holds("Answer: 10", question)
+    assert not holds(f"Answer: 10; reason: {reason}", question)
+    assert holds("Nothing stood in the way.\nAnswer: 10; reason: none", question)
 
 
 @pytest.mark.parametrize(("line", "right"), [("yes", True), ("Yes, the branch is open", True), ("no", False)])
@@ -366,7 +374,7 @@ def test_nothing_is_open() -> None:
 
 def test_json_has_the_values_and_the_reason_under_their_keys() -> None:
     asked = demanding(LEFT, WHY)
-    shape = answer_shape(asked, NOW)
+    shape = answer_shape(asked, NOW, has_reason=True)
     assert [line.split('"')[1] for line in shape.splitlines()[1:]] == ["left", "reason", "message"]
     told = {"left": "10", "reason": "4 October", "message": "I sent 9 pulleys to Riga."}
     assert all(one.holds for one in verdicts(asked, json.dumps(told), NOW))
@@ -379,13 +387,59 @@ def scenario(*checkpoints: dict[str, Any], **more: Any) -> Scenario:
 
 
 def test_the_form_of_the_line_is_told_behind_the_task_and_gives_nothing_away() -> None:
-    told = task_asking(scenario(DUE, BARRED), CLOCK)
-    assert told.startswith(SOUND_SCENARIO["task"])
+    asking = {"task": f"{SOUND_SCENARIO['task']} If something cannot be done, tell me why."}
+    told = task_asking(scenario(DUE, BARRED, **asking), CLOCK)
+    assert told.startswith(asking["task"])
     assert "\nAnswer: [a date: when the book is due]\n" in told
     assert "19" not in told
     assert "October" not in told
-    assert told == task_asking(scenario(DUE), CLOCK), "that something is refused stands nowhere"
+    assert told == task_asking(scenario(DUE, **asking), CLOCK), "that something is refused stands nowhere"
     assert "`Answer: reason: 3 April`" in task_asking(scenario(BARRED), CLOCK)
+
+
+def test_a_reason_has_its_place_in_the_line_where_the_task_asks_why() -> None:
+    asking = {"task": f"{SOUND_SCENARIO['task']} Why is it late?"}
+    there, nowhere = "`; reason: 3 April`. Otherwise no reason", "A reason stands above that line"
+    assert there in task_asking(scenario(DUE, **asking), CLOCK)
+    assert '"reason"' in task_asking(scenario(DUE, **asking), CLOCK, "json")
+    for one in (scenario(DUE), scenario(DUE, **asking, tags=["forward"])):
+        assert nowhere in task_asking(one, CLOCK)
+        assert there not in task_asking(one, CLOCK)
+        assert '"reason"' not in task_asking(one, CLOCK, "json")
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("I sent 9. Correction: the second was refused, so only 9 are left.\nAnswer: 10", True),
+        ("There are 12 left. No, 11.\nAnswer: 10", True),
+        ("There are 10 left.\nAnswer: 12", False),
+        ("I am not sure, perhaps 10.\nAnswer: 10", False),
+        ("Answer: 10. No, 12.", False),
+        ("Answer: 10\nCorrection: 12.", False),
+        ("Answer: 10\nOr rather, it is the 12 of Riga.", False),
+        ("Answer: 10\nAnswer: 12", False),
+        ("Answer: 12\nAnswer: 10", False),
+        ("Answer: 10 or 12", False),
+        ("Answer: 10 (or 12)", False),
+        ("Answer: 10, not 12", False),
+        ("Answer: 10; 12", False),
+    ],
+)
+def test_the_line_is_the_last_word_and_nothing_takes_it_back(answer: str, right: bool) -> None:
+    assert holds(answer, LEFT) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("It costs 44 euros.\nAnswer: 44 euros", True),
+        ("It comes to 49 euros. Correction: less.\nAnswer: 44 euros", False),
+        ("Either 44 or 49 euros.\nAnswer: 44 euros", False),
+    ],
+)
+def test_a_value_that_it_could_be_taken_for_spoils_the_answer_above_the_line_too(answer: str, right: bool) -> None:
+    assert holds(answer, WITH_REMINDER) is right
 
 
 def test_a_conversation_and_a_scenario_without_the_line_have_the_bare_task() -> None:

@@ -46,7 +46,7 @@ def test_right_json_passes_and_wrong_json_fails(name: str, record_property: Any)
 def keyed_facts(scenario: Scenario, now: datetime) -> tuple[list[AnswerQuestion], Keyed]:
     """The questions of a scenario that have keys, and the facts of these keys."""
     asked = [one.written() for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
-    keys = {line.split('"')[1] for line in answer_shape(asked, now).splitlines()[1:]} - {"message"}
+    keys = {line.split('"')[1] for line in answer_shape(asked, now, has_reason=True).splitlines()[1:]} - {"message"}
     keyed = {one.fact.name: (question, one) for question in asked for one in question.wanted if one.fact.name in keys}
     return [one for one in asked if any(fact.fact.name in keyed for fact in one.wanted)], keyed
 

@@ -55,7 +55,9 @@ class ReasonGrammar:
         return ["no reason stands in the answer's last line that stood in the way"]
 
     def is_known(self, part: str) -> bool:
-        """Whether a part is a reason that is asked for, or a value of a refusal or of the task."""
+        """Whether a part is a reason that is asked for, or another value of a refusal."""
+        if not self.questions and not self._facts_given:
+            return False  # nothing stood in the way
         return all(self._is_known(piece) or self._may_lead(piece) for piece in self._pieces(part))
 
     def may_stand(self, part: str) -> bool:
@@ -75,9 +77,8 @@ class ReasonGrammar:
 
     @cached_property
     def _facts_given(self) -> list[ExpectedFact]:
-        """The values of the refusals. Where there are none, those of the task: nobody asked for a reason there."""
-        texts = self.given[1:] if self.questions else self.given
-        told = [found for text in texts for found in mentions(folded(text), self.now)]
+        """The values of the refusals."""
+        told = [found for text in self.given[1:] for found in mentions(folded(text), self.now)]
         return [one for found in told for one in _facts_of(found, self.now)]
 
     def _reads(self, part: str, one: ExpectedFact) -> bool:
