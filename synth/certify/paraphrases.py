@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from servers.answer.fact import Cell, Fact
+from servers.answer.line.demanded import DemandedAnswer
 from servers.bundle.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read_paraphrases
 from servers.bundle.phrases import HOLE, Phrases, Tell
 from servers.errors import BundleError
@@ -89,14 +90,17 @@ def paraphrases_of(reference: ReferenceRun) -> list[Paraphrase]:
 
 
 def _with_lines(words: OtherWords, reference: ReferenceRun) -> OtherWords:
-    """Whole answers. Where the last line is judged, right ones end with it, and wrong ones are in it."""
+    """Whole answers. Where the last line is judged, right ones end with it, and wrong ones are in it.
+
+    One that has a line of its own stays as it is.
+    """
     asked = answers_of(reference.scenario)
     if not any(one.last_line for one in asked):
         return words
     _, _, line = reference.answer.rpartition(f"\n{HEAD}")
     return OtherWords(
-        right=tuple(f"{text}\n{HEAD}{line}" for text in words.right),
-        wrong=tuple(f"{HEAD}{text}" for text in words.wrong),
+        right=tuple(text if DemandedAnswer.of(text) else f"{text}\n{HEAD}{line}" for text in words.right),
+        wrong=tuple(text if DemandedAnswer.of(text) else f"{HEAD}{text}" for text in words.wrong),
     )
 
 

@@ -255,6 +255,17 @@ async def test_whole_answers_get_the_last_line_of_the_reference(tmp_path: Path) 
     assert made.wrong[0] == "Answer: It is 3 euros."
 
 
+async def test_whole_answers_with_a_line_of_their_own_stay_as_they_are(tmp_path: Path) -> None:
+    told = scenario({**COST, "last_line": True}, answer="It is cheap.\nAnswer: 1 euro")
+    own = {
+        "right": ["Cheap.\n\n**Answer:** €1.00", *WHOLE["right"]],
+        "wrong": ["1 euro.\nAnswer: 3 euros", *WRONG["wrong"]],
+    }
+    made = await words(tmp_path, told, paraphrases={"scenarios": {"dearer": own}})
+    assert made.right[:2] == (own["right"][0], "It is 1 euro.\nAnswer: 1 euro")
+    assert made.wrong[:2] == (own["wrong"][0], "Answer: It is 3 euros.")
+
+
 async def test_certify_lists_them_and_counts_them(tmp_path: Path) -> None:
     swapped = {"right": [*WHOLE["right"], "It is 3 euros."], **WRONG}
     made = await shop(tmp_path, scenario(COST), paraphrases={"scenarios": {"dearer": swapped}})
