@@ -43,7 +43,7 @@ async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAg
     scenario, clock = await _closed(stage, scenario), stage.environment.description.clock
     if BACKWARD in scenario.tags:
         explained = await _explained(stage, await _rebuilt(stage, judged_by_prose(scenario)))
-        return await examine(stage, judged_by_line(explained, clock), others)
+        return await examine(stage, await _rivalled(stage, judged_by_line(explained, clock)), others)
     scenario = judged_by_line(scenario, clock)
     seen = await examine(stage, await _rivalled(stage, scenario), others)
     return await examine(stage, await _added(stage, seen), others) if any(one.alive for one in seen.told) else seen

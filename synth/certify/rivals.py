@@ -23,7 +23,7 @@ MOST_WORDS_AROUND = 3
 
 
 def with_rivals(reference: ReferenceRun, right: Sequence[str] = ()) -> tuple[Checkpoint, ...]:
-    """The checkpoints of a scenario, with rivals for each name that has none.
+    """The checkpoints of a scenario, with all rivals for each name.
 
     A rival in the task or the reference, or that shares a word with some other right answers, may be told beside the
     names. In the last line it is wrong all the same, so the checkpoint gives it; in prose it is no rival.
@@ -59,7 +59,7 @@ def _without(fact: Fact, names: set[str]) -> Fact:
 
 
 def _rivalled(fact: Fact, rows: RowSample) -> Fact:
-    if fact.type not in ("name", "list") or fact.confusable or fact.confusable_sql:
+    if fact.type not in ("name", "list") or fact.confusable_sql:
         return fact
     names = [str(value) for value in (*_values(fact), *fact.also)]
     if all(MOMENT.fullmatch(str(value)) for value in _values(fact)):
@@ -68,7 +68,8 @@ def _rivalled(fact: Fact, rows: RowSample) -> Fact:
     others = dict.fromkeys(rival for name in whole for rival in _rivals(name, names, rows))
     own = {word for name in names for word in _words(name)}
     nearest = sorted(others, key=lambda rival: not own & _words(rival))
-    return fact.model_copy(update={"confusable": tuple(nearest)[:MOST_RIVALS]})
+    known = dict.fromkeys((*fact.confusable, *nearest))
+    return fact.model_copy(update={"confusable": tuple(known)[: max(MOST_RIVALS, len(fact.confusable))]})
 
 
 def _words(text: str) -> set[str]:

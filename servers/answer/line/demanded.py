@@ -22,6 +22,7 @@ from servers.answer.names import occurrences, root, stem
 from servers.answer.question import AnswerQuestion, FactVerdict
 from servers.answer.stance import UNSURE
 from servers.answer.text import folded, written
+from servers.answer.vocabulary import CURRENCY_OF, MINUTES_OF
 
 NO_LINE = "the answer has no last line that begins with 'Answer:', where its values stand"
 _HEAD = re.compile(r"(?:^|\n|[.!?;:)\"] )[ \"'>-]*(?:(?:the|my|final) ){0,2}answer ?: ?", re.IGNORECASE)
@@ -37,6 +38,7 @@ _DENIED = re.compile(r"\b(?:not|no|never) $")
 """A word that denies the value behind it, though the question may have it too: who was not packed."""
 _NAMED = ("name", "choice", "list")
 _COUNTED = re.compile(r"\bhow many ((?!is\b|was\b|has\b|does\b)[a-z]+)|\bhow many\b()")
+_UNITS = MINUTES_OF.keys() | CURRENCY_OF.keys()
 LONGEST_PART = 400
 """Characters of a part of the line: its value and words of the question."""
 MOST_WORDS = 60
@@ -262,11 +264,13 @@ def wanted_of(question: AnswerQuestion, one: ExpectedFact, now: datetime, rivals
 
 
 def _nouns(question: AnswerQuestion) -> frozenset[str]:
-    """The root of what a question counts. If it does not say, those of the words of its task."""
+    """What a question counts. If it does not say, the words of its task, without units."""
     counted = _COUNTED.search(question.subject)
     noun = (counted and counted[1]) or ""
-    texts = (noun,) if counted is None or noun.endswith("s") else (question.subject, *question.given)
-    return frozenset(map(root, _WORD.findall(folded(" ".join(texts)))))
+    if counted is None or noun.endswith("s"):
+        return frozenset(_WORD.findall(folded(noun)))
+    given = _WORD.findall(folded(" ".join(question.given)))
+    return frozenset((*_WORD.findall(folded(question.subject)), *(word for word in given if word not in _UNITS)))
 
 
 def _cores(part: str, quoted: Quoted) -> Iterator[str]:

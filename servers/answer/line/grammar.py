@@ -48,7 +48,7 @@ _WITHOUT_A_DAY = re.compile(
 )
 """Words of dates that have no day and month of their own."""
 _NOUN = re.compile(r"(?P<number>.+) (?P<noun>[a-z]{3,})")
-_ANY_NOUN = frozenset(map(root, ("piece", "pieces", "item", "items", "unit", "units", "person", "persons", "people")))
+_ANY_NOUN = frozenset(("piece", "pieces", "item", "items", "unit", "units", "person", "persons", "people"))
 _SHORT = {"min": "minutes", "mins": "minutes", "hrs": "hours"}
 _TIME_ENDS = re.compile(r" (?:sharp|exactly)$")
 _JOINTS = re.compile(r"(?<=\d)t(?=\d)|,? (?:at |um |on |am |of |a las )?")
@@ -64,7 +64,7 @@ class WantedValue:
     currencies: frozenset[str] = frozenset()
     unit: str = ""
     nouns: frozenset[str] = frozenset()
-    """The roots of the words of the question and of its task: a number may have one of them behind it."""
+    """The words of the question and of its task: a number may have one of them behind it."""
     rivals: tuple[str, ...] = ()
     """The names that the other questions ask for: a short form that fits one of them too is no name."""
     counts: bool = True
@@ -157,9 +157,15 @@ def _of_things(wanted: WantedValue, text: str) -> frozenset[Decimal]:
     found = _NOUN.fullmatch(text)
     noun = _SHORT.get(found["noun"], found["noun"]) if found else ""
     values = number(found["number"]) if found else frozenset[Decimal]()
-    is_noun = list(values) == [1] or noun.endswith("s") or noun == "people"
-    is_known = root(noun) in wanted.nouns or root(noun) in _ANY_NOUN
+    is_one = list(values) == [1] and not noun.endswith("s")
+    is_known = root(noun) in map(root, _ANY_NOUN | (_plurals(wanted.nouns) if is_one else wanted.nouns))
+    is_noun = is_one or noun.endswith("s") or noun == "people"
     return values if is_noun and is_known and noun not in MEASURES else frozenset[Decimal]()
+
+
+def _plurals(words: Iterable[str]) -> frozenset[str]:
+    """The words that are plurals: one of what they say has a noun, and no other word, behind it."""
+    return frozenset(word for word in words if word.endswith("s"))
 
 
 def _date(wanted: WantedValue, text: str) -> bool | None:
