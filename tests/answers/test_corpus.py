@@ -37,7 +37,11 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
 - `demanded_later`: messages to 110 others, when the judge had been mended by the last part, by five writers who had
   read only what agents are told, the right values and the money of the place. Unread, 1 of 550 right ones was refused,
   a title without its article, and 4 of 550 wrong ones passed: two short names that fit two people, a right line after
-  "only one", and an invented reason. The last two are left.
+  "only one", and an invented reason. The right line is left: the line is the last word.
+- `demanded_last`: messages to 176 others, when the judge had been mended by the last part, by eight writers who had
+  read the same. Unread, 2 of 880 right ones were refused, for a reason that nobody had asked for, and 4 of 880 wrong
+  ones passed: two with hours and days for things, one with a status for a noun, one with half a name. Agents are told
+  since then where no reason may stand (`outside`), and the others are mended.
 - `prose_first`, `prose_second`: messages of the writer of `line_first` without this line, to 40 of these scenarios.
   Most wrong ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong
   ones passed.
@@ -84,7 +88,8 @@ PARTS = {
     "demanded_third": (0.0, 0.0),
     "demanded_blind": (0.0049, 0.0024),
     "demanded_unseen": (0.0055, 0.0),
-    "demanded_later": (0.0, 0.0037),
+    "demanded_later": (0.0, 0.0019),
+    "demanded_last": (0.0, 0.0),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
@@ -126,6 +131,7 @@ def questions() -> dict[str, tuple[tuple[AnswerQuestion, ...], datetime]]:
         *lines("cases_blind"),
         *lines("cases_unseen"),
         *lines("cases_later"),
+        *lines("cases_last"),
     )
     return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 

@@ -14,6 +14,8 @@ from rl_training.errors import RowError
 from servers.errors import RequestError
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import PlannedCall, Scenario
+from synth.interop.audit.audit import EnvironmentAudit, environment_audit, orders_of
+from synth.interop.audit.audit_job import Auditing
 from synth.interop.benchmarks.bundle_writer import write
 from synth.interop.benchmarks.clone import Clone
 from synth.interop.benchmarks.tau_bench import TauDomain, TauSplit, tau_bench
@@ -66,6 +68,19 @@ async def test_an_output_that_was_not_told_earns_0(tmp_path: Path) -> None:
         score = untold["task_2"].score
         assert score is not None
         assert json.loads(score.verdicts[0].seen) == {"database": True, "missing": ["58.00"]}
+
+
+async def test_an_audit_lets_the_wrong_agents_play_the_truths_of_a_benchmark(tmp_path: Path) -> None:
+    await imported(STAND_IN, tmp_path / "imported")
+    orders = orders_of(tmp_path / "imported" / RETAIL)
+    assert not isinstance(orders, EnvironmentAudit)
+    async with Auditing().open() as audit:
+        parts = [await audit(order) for order in orders]
+    found = environment_audit(tmp_path / "imported" / RETAIL, parts)
+    assert found.loads
+    assert [one.problem for one in found.scenarios] == [None, None, None]
+    assert all(one.wrong_agents["claimer"] == 0 for one in found.scenarios)
+    assert found.scenarios[-1].wrong_agents["paster"] == 1, "an output may stand anywhere in what was said"
 
 
 async def test_a_call_is_answered_in_upstreams_words_and_changes_the_rows_it_touches(tmp_path: Path) -> None:

@@ -159,12 +159,14 @@ def orders_of(folder: Path) -> list[AuditOrder] | EnvironmentAudit:
 
 
 async def audited(order: AuditOrder, guests: Guests, seconds: float) -> AuditPart:
-    """What running the class shows for one order."""
+    """What running the class shows for one order. A benchmark has none: only its scenarios are played."""
     environment, scenario = load(order.bundle.folder), order.scenario
     if scenario is None:
         wrong = await findings(order.bundle.folder, guests)
         if wrong or load_scenarios(environment):
             return AuditPart(findings=tuple(wrong))
+    if environment.description.benchmark is not None:
+        return AuditPart(scenario=scenario and ScenarioAudit(id=scenario.id))
     try:
         found = await _probed(environment, scenario, guests, seconds)
         tools = tuple(

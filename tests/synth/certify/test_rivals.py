@@ -4,13 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from synth.backward.goal_repair import mended
 from synth.certify.agents.wrong_agents import AgentRun, WrongAgentPlayer, script_of
+from synth.certify.rivals import with_rivals
 from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 from tests.bundles import write_bundle
+from tests.library import of_each_environment
 from tests.synth.solutions.shops import GOAL, GUARD, LOGGED, with_checkpoints
 
 TOLD: dict[str, Any] = {
@@ -111,3 +117,21 @@ async def test_a_surname_is_found_at_the_end_of_a_name_and_a_plain_word_is_not(t
     assert "Bo Ek" in surname
     assert "Ada Lund" not in surname
     assert await rivals(shop, called[1], "It is new.", setup=setup) == ()
+
+
+async def test_a_name_with_some_rivals_gets_the_others_too(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[])
+    some = {**TOLD, "facts": [{"name": "thing", "type": "name", "value": "bell", "confusable": ["candle"]}]}
+    assert await rivals(shop, some) == ("candle", "anvil")
+
+
+@pytest.mark.library
+@of_each_environment()
+async def test_each_name_that_the_library_asks_for_has_all_rivals_that_its_state_has(name: str) -> None:
+    async with Playground(OWN_LIBRARY / name) as stage:
+        for scenario in load_scenarios(stage.environment).values():
+            facts = [fact for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint) for fact in one.facts]
+            if any(fact.type in ("name", "list") for fact in facts):
+                reference = await played(stage, scenario)
+                await reference.close()
+                assert with_rivals(reference) == scenario.checkpoints, scenario.id

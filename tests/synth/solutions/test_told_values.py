@@ -124,6 +124,21 @@ async def test_what_the_task_does_not_tell_may_be_free(tmp_path: Path) -> None:
     assert seen.told == []
 
 
+async def test_a_value_that_is_told_twice_in_two_forms_is_one_value_and_is_held(tmp_path: Path) -> None:
+    task = "Please let the bell cost 2.50, two euros and fifty cents, so 250 cents, and not 2.5 of anything else."
+    seen = await examined(tmp_path, {**SOUND, "task": task})
+    assert seen.findings == []
+    assert seen.certificate is not None
+    assert seen.certificate.told == {"2.id": "priced", "2.cents": "priced"}
+
+
+async def test_a_free_text_that_contains_a_told_value_by_chance_is_not_told(tmp_path: Path) -> None:
+    task = "Please make a thing, named as you like. The last one came on 4 May and cost 250."
+    seen = await examined(tmp_path, making("drum 250 of 4 May", task, "name"))
+    assert seen.findings == []
+    assert seen.told == []
+
+
 async def test_mending_makes_a_goal_for_what_nothing_held(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
     scenario = making("red drum", TOLD, "name")
@@ -183,7 +198,7 @@ async def test_no_near_miss_of_a_drawn_scenario_of_the_library_earns_everything(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(one.parent.name for one in OWN_LIBRARY.glob("*/scenarios.jsonl")))
 async def test_no_near_miss_of_300_drawn_scenarios_earns_everything(name: str) -> None:
-    await hold(name, slice(0, None, 5))
+    await hold(name, slice(0, None, 3))
 
 
 async def hold(name: str, drawn: slice) -> None:
