@@ -14,6 +14,7 @@ from registry.farm import private
 from registry.messages import Lease
 from rl_training.episode.instance_batches import Opening
 from servers.errors import InfraError
+from tests.pairs import write_pair
 
 
 class Counting(Connections):
@@ -44,6 +45,18 @@ async def test_a_group_asks_once_and_each_calls_its_own_instance(shelf: Path) ->
             assert sorted(counting.asked) == ["server/discover", "tools/list"]
             await toolboxes[2].call("price", {"id": "t2", "cents": 250})
         assert [(await farm.score(lease.instance)).reward for lease in leases] == [0.0, 0.0, 1.0, 0.0]
+
+
+async def test_a_group_over_two_environments_asks_once_and_each_calls_its_own_two(tmp_path: Path) -> None:
+    async with farm_of(await write_pair(tmp_path)) as farm:
+        leases = await farm.launch("shop", "trip", count=3, pairs=True)
+        counting = Counting()
+        async with httpx2.AsyncClient(transport=counting, trust_env=False) as http:
+            opening = Opening()
+            toolboxes = [await opening.toolbox(lease, http) for lease in leases]
+            assert sorted(counting.asked) == 2 * ["server/discover"] + 2 * ["tools/list"]
+            await toolboxes[2].call("inn__price", {"id": "t3", "cents": 450})
+        assert [(await farm.score(lease.instance)).reward for lease in leases] == [0.0, 0.0, 0.5]
 
 
 async def test_where_the_first_gets_no_answer_the_others_ask_for_themselves(shelf: Path) -> None:
