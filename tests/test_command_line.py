@@ -178,7 +178,7 @@ async def completed(tmp_path: Path, words: str) -> Done:
     [
         ("farm env", ["environments"]),
         ("farm s", ["scenarios", "serve", "state", "sql", "score", "synth", "show"]),
-        ("farm synth ", ["run", "backward", "forward", "converse", "retell", "phrases"]),
+        ("farm synth ", ["run", "backward", "forward", "converse", "pairs", "retell", "phrases"]),
         ("farm environments --lo", ["--long"]),
     ],
 )
