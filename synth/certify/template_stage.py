@@ -14,7 +14,7 @@ from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts
 from synth.play.playground import Playground
-from synth.solutions.answer_facts import TYPES
+from synth.solutions.answer_facts import type_of
 from synth.solutions.plausible_values import RowSample
 from synth.solutions.value_texts import kind_of, said
 
@@ -81,7 +81,7 @@ def _asked_of(tool: str, tell: Tell, rows: RowSample, currency: str, clock: str)
     values = [value for value in dict.fromkeys(there) if kind_of(name, value) is not None]
     if not values:
         return None
-    kind = TYPES[str(kind_of(name, values[0]))]
+    kind = type_of(str(kind_of(name, values[0])), values[0])
     return Asked(
         tool, tell, kind, tuple(said(name, one, clock=clock, currency=currency) for one in values[:MOST_EXAMPLES])
     )

@@ -15,9 +15,11 @@ from servers.answer.text import folded
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.solutions.value_texts import kind_of
 
-TYPES: dict[str, FactType] = {"date": "date", "money": "amount", "count": "count", "text": "name"}
+_TYPES: dict[str, FactType] = {"date": "date", "money": "amount", "count": "count", "text": "name"}
 MOST_CONFUSABLE = 8
 NO_CLOCK = "2000-01-01 00:00:00"
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
+"""A time of day in a column of its own. In other forms it is a text like any other."""
 _CODE = re.compile(r"[A-Z]{3}")
 
 
@@ -38,12 +40,17 @@ def fact_of(
     code = _CODE.search(currency)
     return Fact(
         name=name,
-        type=TYPES[kind],
+        type=type_of(kind, value),
         value=_cell(kind, value),
         confusable=tuple(dict.fromkeys(others))[:MOST_CONFUSABLE],
         about=about,
         currency=code[0] if kind == "money" and code else None,
     )
+
+
+def type_of(kind: str, value: Any) -> FactType:
+    """The type of a fact, by the kind of its value."""
+    return "time" if _TIME.fullmatch(str(value)) else _TYPES[kind]
 
 
 def _cell(kind: str, value: Any) -> Cell:

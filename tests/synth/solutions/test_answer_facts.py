@@ -34,6 +34,12 @@ def test_another_date_is_not_that_date(answer: str) -> None:
     assert not told("due_on", "2026-04-08", answer)
 
 
+@pytest.mark.parametrize("answer", ["11:30", "11h30", "11:30 a.m.", "It leaves at half past eleven.", "11.30 Uhr"])
+def test_a_time_of_day_is_told_in_many_forms(answer: str) -> None:
+    assert told("leaves_at", "11:30", answer)
+    assert not told("leaves_at", "11:45", answer)
+
+
 @pytest.mark.parametrize("answer", ["1640", "1,640 grams", "1.640 g", "It weighs 1 640 g."])
 def test_thousands_may_stand_apart(answer: str) -> None:
     assert told("grams", 1640, answer)
