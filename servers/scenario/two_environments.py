@@ -4,11 +4,13 @@ A tool keeps its name, unless both environments have one of that name: then each
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from servers.bundle.description import Tool
-from servers.bundle.environment import Environment
 from servers.scenario.scenario import Scenario, SecondEnvironment, Solution
+
+if TYPE_CHECKING:  # importing it brings the checks of arguments, which no client needs
+    from servers.bundle.environment import Environment
 
 LONGEST_NAME = 64
 """Characters of a tool's name that the endpoint of every model takes."""
@@ -37,12 +39,12 @@ def named_after(environment: str, tool: str) -> str:
     return f"{environment[: max(1, LONGEST_NAME - len(BETWEEN) - len(tool))]}{BETWEEN}{tool}"
 
 
-def routes_between(first: Environment, second: Environment) -> dict[str, Route]:
+def routes_between(first: "Environment", second: "Environment") -> dict[str, Route]:
     """Every tool of two environments by the name that an agent sees."""
     return routes((first.id, second.id), (list(first.tools), list(second.tools)))
 
 
-def tools_of(first: Environment, second: Environment) -> dict[str, Tool]:
+def tools_of(first: "Environment", second: "Environment") -> dict[str, Tool]:
     """The tools of two environments by the names that an agent sees."""
     both: tuple[Mapping[str, Tool], ...] = (first.tools, second.tools)
     return {name: both[route.at][route.tool] for name, route in routes_between(first, second).items()}
