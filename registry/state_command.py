@@ -107,7 +107,7 @@ async def _emptied(farm: "FarmClient", worker: str) -> tuple[int, list[str]]:
 
 @app.command()
 def move(
-    instance: InstanceArgument,
+    instance: Instance,
     worker: Annotated[
         str | None, typer.Option("--to", help="The worker; `farm ps` lists them. Default: the one with most room.")
     ] = None,
