@@ -20,7 +20,6 @@ from registry.workers.fleet import (
     WorkerDoor,
     abandon,
 )
-from registry.workers.remote_worker import WorkerAway
 from servers.bundle_library import Library
 from servers.doors.operations import (
     CLOSE,
@@ -39,8 +38,6 @@ from servers.messages import Launch, Page, Ticket
 from servers.text.wording import suggestion
 
 Placed = TypeVar("Placed")
-SECONDS_TO_MOVE = 30.0
-"""The most seconds for which a move holds an instance. The reaper leaves it alone for longer."""
 
 
 class NewLease(NamedTuple):
@@ -248,25 +245,17 @@ class Registry:
             raise Conflict(f"the key {request.key!r} is that of another launch, of {first.environment}; choose another")
         return [await self.find(kept.instance) for kept in before]
 
-    async def fork(self, instance: str, count: int, *, worker: str | None = None) -> list[Lease]:
-        """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too.
-
-        They are on `worker`, by default on the worker of the existing one, or on another if that has no room.
-
-        Raises:
-            NotFound: there is no such worker.
-            CapacityError: there is no room.
-            Conflict: its history is too large for another worker, or the bundle there is another one.
-        """
+    async def fork(self, instance: str, count: int) -> list[Lease]:
+        """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too."""
         parent = await self._live(_first(await self._kept(instance)).instance)
         other = None if parent.second is None else await self._live(parent.second)
-        seat, tickets = await self._forked(parent, count, worker)
+        seat = self.fleet.seat(parent.worker)
+        tickets = await self.fleet.fork(seat, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
         leases = [
             NewLease(
                 parent._replace(
                     instance=ticket.instance,
-                    worker=seat.name,
                     path=ticket.path,
                     created_at=at,
                     launch_key=None,
@@ -279,111 +268,12 @@ class Registry:
             for ticket in tickets
         ]
         if other is not None:
-            placed = [(seat, ticket) for ticket in tickets]
-            home, beside = await _or_abandoned(placed, self._forked(other, count, worker))
+            home = self.fleet.seat(other.worker)
+            forking = self.fleet.fork(home, ForkOrder(instance=other.instance, count=count))
+            beside = await _or_abandoned([(seat, ticket) for ticket in tickets], forking)
             pairs = zip(leases, beside, strict=True)
             leases = [lease.with_second(other.environment, home, ticket) for lease, ticket in pairs]
         return await self._leased(leases) or []
-
-    async def _forked(self, parent: KeptLease, count: int, worker: str | None) -> tuple[FleetMember, list[Ticket]]:
-        """The worker of new instances with the state of an existing one, and their tickets."""
-        seat, order = self.fleet.seat(parent.worker), ForkOrder(instance=parent.instance, count=count)
-        if worker is not None and worker != seat.name:
-            target = await self._named(worker)
-            return target, await self.fleet.carry(seat, target, order, setup=await self._setup(parent))
-        try:
-            return seat, await self.fleet.fork(seat, order)
-        except WorkerAway:
-            raise
-        except CapacityError:
-            if worker is not None or len(self.fleet.seats) == 1:
-                raise
-            target = self.fleet.other_than(seat)
-            return target, await self.fleet.carry(seat, target, order, setup=await self._setup(parent))
-
-    async def move(self, instance: str, *, worker: str | None = None) -> Lease:
-        """Move an instance to another worker. It keeps its id, state and history, and its agent needs the new lease.
-
-        Raises:
-            NotFound: there is no such worker.
-            CapacityError: there is no room, or it took too long.
-            Conflict: it is there already, its history is too large, or the bundle there is another one.
-        """
-        kept = await self._live(instance)
-        seat = self.fleet.seat(kept.worker)
-        target = self.fleet.other_than(seat) if worker is None else await self._named(worker)
-        if target is seat:
-            raise Conflict(f"instance {instance} is on {target.name} already")
-        setup = await self._setup(kept)
-        return await asyncio.shield(self._moved(kept, seat, target, setup))  # whole, even if nobody waits any more
-
-    async def _moved(self, kept: KeptLease, seat: FleetMember, target: FleetMember, setup: str) -> Lease:
-        """Carry an instance over and name its new worker in the ledger.
-
-        From the first step on no agent is answered at the old place. If a step fails, the instance stays there. If this
-        process ends meanwhile, the reaper opens it there again.
-        """
-        here = InstanceOrder(instance=kept.instance)
-        placed: list[tuple[FleetMember, Ticket]] = []
-        await seat.door.ask(SUSPEND, here)
-        try:
-            order = ForkOrder(instance=kept.instance, count=1)
-            try:
-                async with asyncio.timeout(SECONDS_TO_MOVE):
-                    tickets = await self.fleet.carry(seat, target, order, setup=setup, keeps=kept.instance)
-            except TimeoutError:
-                raise CapacityError(
-                    f"instance {kept.instance} could not be moved within {SECONDS_TO_MOVE:g} s; try again"
-                ) from None
-            placed += [(target, ticket) for ticket in tickets]
-            new = kept._replace(worker=target.name, path=tickets[0].path)
-            if not await asyncio.to_thread(
-                self.ledger.move, kept.instance, worker=new.worker, path=new.path, before=kept.worker
-            ):
-                raise Conflict(f"the lease of instance {kept.instance} has just ended; launch a new one")
-        except LedgerError:
-            raise  # nobody knows which of the two the ledger names: the reaper opens that one, and deletes the other
-        except BaseException:
-            await abandon(placed)
-            with suppress(FarmError):
-                await seat.door.ask(RESUME, here)
-            raise
-        seat.live -= 1
-        target.live += 1
-        self.watch.moved(kept.instance, seat.name, target.name)
-        with suppress(FarmError):  # then the reaper does: no lease names it there any more
-            await seat.door.ask(CLOSE, here)
-        return await self.find(kept.instance)
-
-    async def _named(self, worker: str) -> FleetMember:
-        """A worker that may get instances.
-
-        Raises:
-            NotFound: there is no such worker.
-            CapacityError: it does not answer, or it drains.
-        """
-        seat = self.fleet.seats.get(worker)
-        if seat is None:
-            raise NotFound(
-                f"there is no worker {worker!r}; {suggestion(worker, sorted(self.fleet.seats), lister='farm ps')}"
-            )
-        if not seat.answers:
-            raise CapacityError(f"the worker {worker} does not answer now; choose another, or retry in a few seconds")
-        if seat.drains:
-            raise CapacityError(f"the worker {worker} is drained; `farm drain {worker} --undo` takes it up again")
-        return seat
-
-    async def _setup(self, kept: KeptLease) -> str:
-        """The setup with which an instance was launched."""
-        first = kept if kept.second_of is None else await self._kept(kept.second_of)
-        if first.scenario is None:
-            return ""
-        library = self.catalogue.library
-        known = library.current_scenario(first.environment, first.scenario)
-        scenario = known or await asyncio.to_thread(library.scenario, first.environment, first.scenario)
-        if kept is first:
-            return scenario.setup
-        return scenario.second.setup if scenario.second else ""
 
     async def find(self, instance: str) -> Lease:
         """A lease, with its instance's token while it is live.

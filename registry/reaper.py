@@ -12,7 +12,7 @@ from typing import NamedTuple
 from registry.leases import Registry
 from registry.ledger.store import KeptLease
 from registry.workers.fleet import FleetMember
-from servers.doors.operations import CLOSE, IDS, RESUME, SUSPEND, SUSPENDED, EmptyOrder, InstanceOrder
+from servers.doors.operations import CLOSE, IDS, SUSPEND, SUSPENDED, EmptyOrder, InstanceOrder
 from servers.errors import FarmError, NotFound
 
 BATCH = 100
@@ -39,9 +39,6 @@ class Reaper:
         self.orphans = 0
         self.trouble: str | None = None
         self._strangers: dict[str, dict[str, float]] = {}
-        """The instances of each worker without a lease, and since when they are known."""
-        self._kept_shut: dict[str, dict[str, float]] = {}
-        """The suspended instances of each worker whose leases are live, and since when they are known."""
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Reaper":
@@ -127,8 +124,6 @@ class Reaper:
         dropped = await asyncio.to_thread(ledger.close_leases, leased.keys() - present, at=at)
         for instance in (leased.keys() - live) & present - suspended:
             await seat.door.ask(SUSPEND, InstanceOrder(instance=instance))
-        for instance in _old(self._kept_shut, seat.name, live & present & suspended, self.registry.clock.now()):
-            await seat.door.ask(RESUME, InstanceOrder(instance=instance))  # its move was cut short
         closed = await self._close_strangers(seat, present - leased.keys())
         self.registry.watch.reconciled(seat.name, closed=closed, dropped=dropped)
         return Reconciled(closed, dropped)
@@ -136,12 +131,14 @@ class Reaper:
     async def _close_strangers(self, seat: FleetMember, found: set[str]) -> int:
         """Close the instances that have had no lease for long enough. Returns their number."""
         now = self.registry.clock.now()
-        old = _old(self._strangers, seat.name, found, now)
-        ended = await asyncio.to_thread(self.registry.ledger.known, list(old))
+        since = self._strangers.get(seat.name, {})
+        self._strangers[seat.name] = strangers = {instance: since.get(instance, now) for instance in found}
+        old = [instance for instance, begin in strangers.items() if now - begin >= GRACE_SECONDS]
+        ended = await asyncio.to_thread(self.registry.ledger.known, old)
         grace = max(GRACE_SECONDS, self.registry.keep_seconds)
         closed = 0
-        for instance, seconds in old.items():
-            if instance in ended or seconds >= grace:
+        for instance in old:
+            if instance in ended or now - strangers[instance] >= grace:
                 with suppress(NotFound):
                     await seat.door.ask(CLOSE, InstanceOrder(instance=instance))
                     closed += 1
@@ -169,10 +166,3 @@ class Reaper:
             self.trouble = str(error)
         else:
             self.trouble = None
-
-
-def _old(known: dict[str, dict[str, float]], worker: str, found: set[str], now: float) -> dict[str, float]:
-    """Remember since when instances of a worker were found so. Returns the seconds of those after the grace time."""
-    since = known.get(worker, {})
-    known[worker] = {instance: since.get(instance, now) for instance in found}
-    return {one: now - begin for one, begin in known[worker].items() if now - begin >= GRACE_SECONDS}

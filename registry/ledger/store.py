@@ -215,13 +215,6 @@ class Ledger:
             revived = update(leases).where(*kept).values(expires_at=until, status="live", closed_at=None)
             return connection.execute(revived).rowcount == 1
 
-    def move(self, instance: str, *, worker: str, path: str, before: str) -> bool:
-        """Name another worker for a live lease of the worker `before`. Returns whether it was such a lease."""
-        mine = (leases.c.instance == instance, leases.c.worker == before, leases.c.status == "live")
-        with self._writing() as connection:
-            moved = connection.execute(update(leases).where(*mine).values(worker=worker, path=path))
-            return moved.rowcount == 1
-
     def close_leases(self, instances: Iterable[str], *, at: float) -> int:
         """Mark existing instances' leases as closed. Returns how many there were."""
         with self._writing() as connection:

@@ -9,19 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from registry.workers.remote_worker import WorkerAway
-from servers.doors.operations import (
-    CLOSE,
-    FORK,
-    LAUNCH,
-    PACK,
-    UNPACK,
-    AnswerT,
-    ForkOrder,
-    InstanceOrder,
-    Operation,
-    OrderT,
-    UnpackOrder,
-)
+from servers.doors.operations import CLOSE, FORK, LAUNCH, AnswerT, ForkOrder, InstanceOrder, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.messages import Launch, Ticket
 from servers.worker.settings import MOST_INSTANCES
@@ -176,20 +164,6 @@ class Fleet:
     async def fork(self, seat: FleetMember, order: ForkOrder) -> list[Ticket]:
         """New instances with the state of one, on its worker."""
         return await self._counted(seat, order.count, await seat.door.ask(FORK, order))
-
-    async def carry(
-        self, seat: FleetMember, target: FleetMember, order: ForkOrder, *, setup: str, keeps: str | None = None
-    ) -> list[Ticket]:
-        """New instances with the state of one, on another worker than its own. With `keeps`, one that has that id."""
-        state = await seat.door.ask(PACK, InstanceOrder(instance=order.instance))
-        unpack = UnpackOrder(state=state, setup=setup, count=order.count, instance=keeps)
-        with target.asked_for(order.count):
-            return await self._counted(target, order.count, await target.door.ask(UNPACK, unpack))
-
-    def other_than(self, seat: FleetMember) -> FleetMember:
-        """The worker that would get the next instance, if this one were not there. Raises CapacityError."""
-        [(other, _)] = self._place(1, without={seat.name})
-        return other
 
     def _place(self, count: int, *, without: set[str]) -> list[tuple[FleetMember, int]]:
         """Distribute new instances: each goes to the worker with most of its capacity free. Silent workers get none.

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import ConfigDict, FailFast, Field, TypeAdapter
+from pydantic import FailFast, Field, TypeAdapter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -47,18 +47,6 @@ class RewindOrder(InstanceOrder):
 
 class ForkOrder(InstanceOrder):
     count: int = Field(ge=1, le=1000)
-
-
-class UnpackOrder(Record):
-    """Instances to be made of another worker's state file."""
-
-    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
-
-    state: bytes
-    setup: str
-    count: int = Field(ge=1, le=1000)
-    instance: InstanceId | None
-    """The id that the only one keeps. Otherwise each gets a new one."""
 
 
 class CallOrder(InstanceOrder):
@@ -182,19 +170,6 @@ MARK_TURN = Operation(
     "mark_turn", InstanceOrder, TypeAdapter(int), lambda worker, order: worker.mark_turn(order.instance)
 )
 FORK = Operation("fork", ForkOrder, TICKETS, lambda worker, order: worker.fork(order.instance, order.count))
-PACK = Operation(
-    "pack",
-    InstanceOrder,
-    BYTES,
-    lambda worker, order: worker.pack(order.instance),
-    only_reads=True,
-)
-UNPACK = Operation(
-    "unpack",
-    UnpackOrder,
-    TICKETS,
-    lambda worker, order: worker.unpack(order.state, order.setup, order.count, keeps=order.instance),
-)
 CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.close(order.instance))
 SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
 RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
@@ -263,8 +238,7 @@ JUDGE = Operation(
     only_reads=True,
 )
 EVERY: tuple[Operation[Any, Any], ...] = (
-    *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, MARK_TURN, FORK, PACK, UNPACK, CLOSE),
-    *(SUSPEND, RESUME, SUSPENDED),
+    *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, MARK_TURN, FORK, CLOSE, SUSPEND, RESUME, SUSPENDED),
     *(CALL, MARKS, AT_START, TABLES, TABLE, DIFF, HISTORY, QUERY, SNAPSHOT, JUDGE),
 )
 OPERATIONS: dict[str, Operation[Any, Any]] = {operation.name: operation for operation in EVERY}

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import apsw
-from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from servers.errors import Conflict, StateError
@@ -85,10 +84,6 @@ class KeptCall(NamedTuple):
     changes: bytes
     micros: int
     at: float
-
-
-ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
-KEPT_CALL: TypeAdapter[KeptCall] = TypeAdapter(KeptCall)
 
 
 class _Record(NamedTuple):
@@ -338,27 +333,6 @@ class StateFile:
         """
         for _ in self._calls():
             pass
-
-    @_named
-    def whole(self) -> bytes:
-        """The bytes of the file, for another worker."""
-        return os.pread(self.handle, self.size, 0)
-
-    @staticmethod
-    def parsed(whole: bytes) -> tuple[Origin, list[KeptCall]]:
-        """The content of a state file from elsewhere. Its digests fit, and each value has its type.
-
-        Raises:
-            StateError: it is damaged or incomplete, or not one of ours.
-        """
-        try:
-            first, *others = _records(io.BytesIO(whole), len(whole))
-            if (others or [first])[-1].end != len(whole):
-                raise ValueError("its last record is incomplete")
-            calls = [KEPT_CALL.validate_python(_call(record)) for record in others]
-            return ORIGIN.validate_python(_origin(first)), calls
-        except (ValueError, TypeError, LookupError) as error:
-            raise StateError(f"what should be a state file is none: {error}") from None
 
     def close(self) -> None:
         try:

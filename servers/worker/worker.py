@@ -63,7 +63,6 @@ from servers.worker.instance_cache import Holding
 from servers.worker.settings import ORDINARY, WorkerSettings
 from servers.worker.start_tables import start_tables
 from servers.worker.tool_changes import ToolChanges
-from servers.worker.travel import replay, see_that_it_can_travel
 
 MOST_AGREED = 10_000
 """Versions of environments whose tools were found to agree with their descriptions, and are not asked again."""
@@ -421,49 +420,6 @@ class Worker:
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
         return tickets
 
-    async def pack(self, instance_id: str) -> bytes:
-        """An instance's state file, for another worker.
-
-        Raises:
-            Conflict: it is too large to travel.
-        """
-        instance = await self.opened(instance_id)
-        async with self._copied(instance), instance.in_turn():
-            see_that_it_can_travel(instance.state)
-            return await self.verification.read(instance.state, instance.state.whole)
-
-    async def unpack(self, state: bytes, setup: str, count: int, *, keeps: str | None = None) -> list[Ticket]:
-        """Make instances of another worker's state file. With `keeps`, the only one has that id.
-
-        No change is believed: each is verified as if its call were made now.
-
-        Raises:
-            CapacityError: there is no room.
-            Conflict: the bundle here is another one, or the former copy of the instance is still here.
-            InfraError: the file does not hold.
-        """
-        if self.live + count > self.settings.most_instances:
-            raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
-        if keeps in self._ids:
-            raise Conflict(f"a former copy of instance {keeps} is still here; it is deleted within two minutes")
-        self._see_that_there_is_disk(count * len(state))
-        origin, calls = StateFile.parsed(state)
-        environment = await asyncio.to_thread(self.library.environment, origin.environment)
-        _refuse_another(origin, environment)
-        await self._see_that_it_agrees(environment)
-        start = await self.starts.build(environment, setup, origin.clock)
-        if start.digest != origin.start:
-            raise Conflict(f"the start of instance {origin.id} is another one here; launch a new one")
-        origin = origin._replace(content=start.content, generation=0)
-        [ticket] = await self._created(origin, (), 1, named=keeps)
-        try:
-            await replay(await self.opened(ticket.instance), calls)
-            others = await self.fork(ticket.instance, count - 1) if count > 1 else []
-        except BaseException:
-            await self.close(ticket.instance)
-            raise
-        return [ticket, *others]
-
     def _see_that_there_is_disk(self, size: int) -> None:
         """Refuse what would fill the disk that stores calls. Raises CapacityError."""
         free = shutil.disk_usage(self.folder).free
@@ -645,13 +601,13 @@ class Worker:
         return TableRows(name=name, columns=tuple(columns), rows=rows, total=total)
 
     async def _created(
-        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False, named: str | None = None
+        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False
     ) -> list[Ticket]:
         """Create `count` instances, all or none. Large ones are written in threads."""
         tickets: list[Ticket] = []
         try:
             while len(tickets) < count:
-                instance_id = named or secrets.token_hex(8)
+                instance_id = secrets.token_hex(8)
                 path = self._path(instance_id)
                 create = partial(StateFile.create, path, self.index, origin._replace(id=instance_id), calls)
                 if large:
