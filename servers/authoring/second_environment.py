@@ -64,7 +64,11 @@ async def _findings(
 
 
 def _text_findings(scenario: Scenario, side: Scenario, first: Environment, second: Environment) -> Iterator[str]:
-    tools = tools_of(first, second)
+    try:
+        tools = tools_of(first, second)
+    except BundleError as error:
+        yield str(error)
+        return
     yield from call_problems(scenario, tools)
     yield from reference_findings(scenario, tools)
     yield from (f"second.{problem}" for problem in reference_problems(side, second))

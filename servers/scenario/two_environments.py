@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from servers.bundle.description import Tool
+from servers.errors import BundleError
 from servers.scenario.scenario import Scenario, SecondEnvironment, Solution
 
 if TYPE_CHECKING:  # importing it brings the checks of arguments, which no client needs
@@ -25,13 +26,20 @@ class Route(NamedTuple):
 
 
 def routes(environments: Sequence[str], tools: Sequence[Sequence[str]]) -> dict[str, Route]:
-    """Every tool of two environments by the name that an agent sees, in their order."""
+    """Every tool of two environments by the name that an agent sees, in their order.
+
+    Raises:
+        BundleError: two tools would have one name.
+    """
     both = set(tools[0]) & set(tools[1])
-    return {
-        named_after(environment, tool) if tool in both else tool: Route(at, tool)
-        for at, (environment, own) in enumerate(zip(environments, tools, strict=True))
-        for tool in own
-    }
+    found: dict[str, Route] = {}
+    for at, (environment, own) in enumerate(zip(environments, tools, strict=True)):
+        for tool in own:
+            name = named_after(environment, tool) if tool in both else tool
+            if name in found:
+                raise BundleError(f"second: two tools of {environments[0]} and {environments[1]} would be named {name}")
+            found[name] = Route(at, tool)
+    return found
 
 
 def named_after(environment: str, tool: str) -> str:

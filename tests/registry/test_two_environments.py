@@ -1,6 +1,6 @@
 """A scenario over two environments: one lease of two instances, which begin, are judged and end together."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest_asyncio
 from registry.messages import Lease
 from servers.bundle_library import Library
 from servers.errors import BundleError, Conflict, FarmError, NotFound
-from servers.scenario.two_environments import LONGEST_NAME, named_after
+from servers.scenario.two_environments import LONGEST_NAME, named_after, routes
 from tests.pairs import TRIP, write_pair
 from tests.registry.farms import Clock, Farm, running
 
@@ -132,3 +132,14 @@ def test_the_name_of_a_tool_that_both_have_is_never_too_long() -> None:
     assert (
         len(named_after("equipment_booking_of_a_university_laboratory", "show_the_history_of_a_thing")) == LONGEST_NAME
     )
+
+
+@pytest.mark.parametrize(
+    ("environments", "tools"),
+    [(("a", "b"), (("find", "b__find"), ("find",))), (("alpha", "apple"), (("f" * 61,), ("f" * 61,)))],
+)
+def test_no_tool_is_lost_behind_the_name_of_another(
+    environments: Sequence[str], tools: Sequence[Sequence[str]]
+) -> None:
+    with pytest.raises(BundleError, match=r"two tools of .* would be named"):
+        routes(environments, tools)

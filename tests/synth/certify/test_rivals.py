@@ -131,7 +131,7 @@ async def test_each_name_that_the_library_asks_for_has_all_rivals_that_its_state
     async with Playground(OWN_LIBRARY / name) as stage:
         for scenario in load_scenarios(stage.environment).values():
             facts = [fact for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint) for fact in one.facts]
-            if any(fact.type in ("name", "list") for fact in facts):
+            if scenario.second is None and any(fact.type in ("name", "list") for fact in facts):
                 reference = await played(stage, scenario)
                 await reference.close()
                 assert with_rivals(reference) == scenario.checkpoints, scenario.id
