@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
@@ -247,8 +247,7 @@ class Registry:
 
     async def fork(self, instance: str, count: int) -> list[Lease]:
         """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too."""
-        parent = await self._live(_first(await self._kept(instance)).instance)
-        other = None if parent.second is None else await self._live(parent.second)
+        parent, other = await self._both(instance, self._live)
         seat = self.fleet.seat(parent.worker)
         tickets = await self.fleet.fork(seat, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
@@ -282,7 +281,7 @@ class Registry:
             NotFound: there was never such a lease.
         """
         kept = await self._kept(instance)
-        beside = None if kept.second is None else (await self._kept(kept.second))
+        beside = None if kept.second is None else await self._kept(kept.second)
         return self._shown(kept, await self._ticket(kept), beside, await self._ticket(beside))
 
     async def _ticket(self, kept: KeptLease | None) -> Ticket | None:
@@ -330,8 +329,7 @@ class Registry:
         Raises:
             NotFound, Conflict: there was never such a lease, or it was closed, or its state was deleted.
         """
-        kept = _first(await self._there(instance))
-        beside = None if kept.second is None else await self._there(kept.second)
+        kept, beside = await self._both(instance, self._there)
         first = await self._prolonged(kept)
         other = None if beside is None else await self._prolonged(beside)
         return self._shown(first, await self._ticket(first), other, await self._ticket(other))
@@ -357,9 +355,9 @@ class Registry:
             NotFound, Conflict: it was never launched, or its lease has ended.
             CapacityError: a worker is away.
         """
-        for one in _first(await self._live(instance)).instances:
-            door = await self.door(one)
-            await door.ask(RESET, InstanceOrder(instance=one))
+        for one in await self._both(instance, self._live):
+            if one is not None:
+                await self.fleet.seat(one.worker).door.ask(RESET, InstanceOrder(instance=one.instance))
 
     async def close(self, instance: str) -> None:
         """End a lease and delete its instance.
@@ -369,8 +367,7 @@ class Registry:
         Raises:
             NotFound, Conflict: there was never such a lease, or it has ended.
         """
-        kept = _first(await self._kept(instance))
-        beside = None if kept.second is None else await self._kept(kept.second)
+        kept, beside = await self._both(instance, self._kept)
         if await asyncio.to_thread(self.ledger.close_leases, kept.instances, at=self.clock.wall()) == 0:
             raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())} already")
         for one in (kept, beside):
@@ -413,7 +410,7 @@ class Registry:
             Conflict: it was launched without a scenario.
             NotFound, BundleError: its scenario no longer exists, or cannot be read.
         """
-        kept = _first(await self._there(instance))
+        kept, beside = await self._both(instance, self._there)
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
         begin = time.perf_counter()
@@ -421,7 +418,6 @@ class Registry:
         known = library.current_scenario(kept.environment, kept.scenario)
         scenario = known or await asyncio.to_thread(library.scenario, kept.environment, kept.scenario)
         at = dated(self.clock.wall())
-        beside = None if kept.second is None else await self._there(kept.second)
         if (scenario.second is None) is not (beside is None):
             raise Conflict(f"scenario {scenario.id!r} has another number of environments than when it was launched")
         places = [JudgedPlace(self.fleet.seat(one.worker).door, one.instance) for one in (kept, beside) if one]
@@ -481,6 +477,21 @@ class Registry:
         if beside is None:
             return self._shown(lease.kept, lease.ticket)
         return self._shown(lease.kept, lease.ticket, beside.kept, beside.ticket)
+
+    async def _both(
+        self, instance: str, look: Callable[[str], Awaitable[KeptLease]]
+    ) -> tuple[KeptLease, KeptLease | None]:
+        """The lease of a first instance, and that of the second one if there is one, each looked up.
+
+        Raises:
+            Conflict: the instance is the second one of a lease.
+        """
+        kept = await look(instance)
+        if kept.second_of is not None:
+            raise Conflict(
+                f"instance {kept.instance} is the second one of a lease; ask about the first: {kept.second_of}"
+            )
+        return kept, None if kept.second is None else await look(kept.second)
 
     async def _kept(self, instance: str) -> KeptLease:
         kept = await asyncio.to_thread(self.ledger.find, instance)
@@ -558,17 +569,6 @@ def _refuse_half(request: LaunchRequest, environment: str) -> None:
         raise Conflict(f"{named}; whoever launches it must take a second instance (`pairs`), and this caller takes one")
     if request.perturb:
         raise Conflict(f"{named}; such a scenario cannot be perturbed")
-
-
-def _first(kept: KeptLease) -> KeptLease:
-    """The lease of a first instance.
-
-    Raises:
-        Conflict: the instance is the second one of a lease.
-    """
-    if kept.second_of is not None:
-        raise Conflict(f"instance {kept.instance} is the second one of a lease; ask about the first: {kept.second_of}")
-    return kept
 
 
 async def _or_abandoned(placed: Sequence[tuple[FleetMember, Ticket]], launching: Awaitable[Placed]) -> Placed:
