@@ -1,5 +1,6 @@
 """JSON values that were parsed: which of them are objects and lists, and how deep they are nested."""
 
+from collections.abc import Callable
 from typing import Any
 
 from typing_extensions import TypeIs
@@ -30,3 +31,12 @@ def parts_of(value: object) -> list[Any]:
     if is_object(value):
         return list(value.values())
     return value if is_list(value) else []
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """A JSON value with each of its texts changed, at any depth. Keys stay."""
+    if is_object(value):
+        return {key: with_texts(part, change) for key, part in value.items()}
+    if is_list(value):
+        return [with_texts(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_client.errors import AgentError
-from agent_client.json_values import is_list, is_object
+from agent_client.json_values import is_list, is_object, with_texts
 from agent_client.trace import ToolResult
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
@@ -20,19 +20,24 @@ def resolve(value: Any, results: Sequence[ToolResult]) -> Any:
 
     Raises AgentError with call and path if a reference leads nowhere.
     """
-    if is_object(value):
-        return {key: resolve(item, results) for key, item in value.items()}
-    if is_list(value):
-        return [resolve(item, results) for item in value]
-    whole = REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    if whole is not None:
-        return _find(whole, results)
-    return resolve_text(value, results) if isinstance(value, str) else value
+
+    def found(text: str) -> Any:
+        whole = REFERENCE.fullmatch(text)
+        return resolve_text(text, results) if whole is None else _find(whole, results)
+
+    return with_texts(value, found)
 
 
 def resolve_text(text: str, results: Sequence[ToolResult]) -> str:
     """Replace references by their values, as text. Raises AgentError like `resolve`."""
     return REFERENCE.sub(lambda found: _as_text(_find(found, results)), text)
+
+
+def renumbered(value: Any, number_of: Callable[[int], int]) -> Any:
+    """The same value with references, at any depth, to calls that have other numbers now."""
+    return with_texts(
+        value, lambda text: REFERENCE.sub(lambda found: f"${{{number_of(int(found[1]))}{found[2]}}}", text)
+    )
 
 
 def _as_text(value: Any) -> str:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from agent_client.json_values import with_texts
 from agent_client.references import REFERENCE
 from evals.runs.records import Subject
 from registry.client import FarmClient
 from servers.perturb.perturbation import perturbation_of
 from servers.perturb.tool_view import ToolView, view_of
 from servers.scenario.scenario import PlannedCall, Solution
-from servers.text.json_values import is_list, is_object
 
 
 async def view_at(farm: FarmClient, environment: str, perturb: str) -> ToolView | None:
@@ -48,10 +48,6 @@ def seen_subject(subject: Subject, view: ToolView | None) -> Subject:
 
 def _seen_value(value: Any, view: ToolView) -> Any:
     """A value with its references at any depth."""
-    if is_object(value):
-        return {name: _seen_value(item, view) for name, item in value.items()}
-    if is_list(value):
-        return [_seen_value(item, view) for item in value]
-    if not isinstance(value, str):
-        return value
-    return REFERENCE.sub(lambda found: f"${{{found[1]}{view.seen_path(found[2])}}}", value)
+    return with_texts(
+        value, lambda text: REFERENCE.sub(lambda found: f"${{{found[1]}{view.seen_path(found[2])}}}", text)
+    )

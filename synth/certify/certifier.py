@@ -1,13 +1,14 @@
 """Certifies a scenario: runs it, its mutants and the wrong agents, and checks that its checkpoints tell them apart."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from servers.answer import JUDGE_VERSION
 from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.bundle.paraphrases import ENOUGH
 from servers.errors import BundleError, CheckpointError, NotFound
+from servers.messages import Verdict
 from servers.scenario.difficulty import Difficulty
 from servers.scenario.scenario import Certificate, Paraphrased, Scenario, Survivor
 from servers.scenario.scenario_file import digest_of, reference_problems
@@ -21,6 +22,7 @@ from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, as
 from synth.certify.paraphrases import judged_answers, paraphrases_of
 from synth.certify.value_guards import Held, free_though_told, held
 from synth.play.playground import Playground
+from synth.solutions.call_run import PlayedCall
 from synth.solutions.reference_run import ReferenceRun, played
 
 LOWEST_KILL_SCORE = 0.9
@@ -137,21 +139,29 @@ def _weigh(reference: ReferenceRun, seen: Examined, difficulty: Difficulty) -> N
     seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
     seen.findings += [one.finding() for one in seen.told if one.alive]
     seen.findings += [one.finding() for one in seen.company if one.reward >= 1]
+    told = {str(one.told.place): one.by for one in seen.told}
+    conclude(seen, digest_of(reference.environment, seen.scenario), told, difficulty)
+
+
+def conclude(seen: Examined, digest: str, told: Mapping[str, str], difficulty: Difficulty, *, second: str = "") -> None:
+    """Find whether too many wrong runs pass. Give a certificate if nothing was found."""
+    alive = alive_of(seen)
     score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
     if score < LOWEST_KILL_SCORE:
-        told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"
+        named = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"
         seen.findings.append(
-            f"kill score {score:.2f}: of {len(seen.mutants)} wrong runs and states {len(alive)} pass: {told}"
+            f"kill score {score:.2f}: of {len(seen.mutants)} wrong runs and states {len(alive)} pass: {named}"
         )
     if seen.findings:
         return
     seen.certificate = Certificate(
-        digest=digest_of(reference.environment, seen.scenario),
+        digest=digest,
+        second=second,
         mutants=len(seen.mutants),
         killed=len(seen.mutants) - len(alive),
         survivors=survivors_of(seen),
         variants=len(seen.tried) - len(seen.mutants),
-        told={str(one.told.place): one.by for one in seen.told},
+        told=dict(told),
         company={one.agent: one.reward for one in seen.company if one.counts},
         paraphrases=seen.paraphrases,
         judge=JUDGE_VERSION,
@@ -213,20 +223,28 @@ async def start_findings(reference: ReferenceRun) -> list[str]:
 
 async def reference_findings(reference: ReferenceRun) -> list[str]:
     """The reference must pass everything."""
-    found = [
-        f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
-        for one in reference.made
-        if one.outcome.kind in ("failed", "timeout", "died", "invalid")
-    ]
     with reference.states.at_end() as reader:
         said = await reference.judged(reader)
-    found += [
+    return [*broken_calls(reference.made), *not_holding(said.verdicts)]
+
+
+def broken_calls(made: Sequence[PlayedCall]) -> list[str]:
+    """The calls of a reference that do not work."""
+    return [
+        f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
+        for one in made
+        if one.outcome.kind in ("failed", "timeout", "died", "invalid")
+    ]
+
+
+def not_holding(verdicts: Sequence[Verdict]) -> list[str]:
+    """The checkpoints that do not hold after the reference."""
+    return [
         f"checkpoint {verdict.checkpoint}: does not hold after the reference"
         + (f": {verdict.error}" if verdict.error else f"; seen {verdict.seen}" if verdict.seen else "")
-        for verdict in said.verdicts
+        for verdict in verdicts
         if not verdict.holds
     ]
-    return found
 
 
 async def _repeated(stage: Playground, reference: ReferenceRun) -> list[str]:

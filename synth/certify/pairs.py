@@ -9,49 +9,51 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from agent_client.errors import AgentError
-from agent_client.json_values import is_list, is_object
+from agent_client.json_values import with_texts
 from agent_client.references import REFERENCE, resolve, resolve_text
 from agent_client.trace import ToolResult
-from servers.answer import JUDGE_VERSION
 from servers.errors import BundleError, CheckpointError, NotFound
 from servers.judge import weighed
 from servers.messages import Verdict
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import (
-    Certificate,
     Difficulty,
     PlannedCall,
     Scenario,
     SecondEnvironment,
     Solution,
-    Survivor,
 )
 from servers.scenario.scenario_file import digest_of
 from servers.scenario.two_environments import Route, first_side, routes_between, second_side
-from servers.worker.instance import CallOutcome
 from synth.certify.agents.run_mutants import LEFT_OUT, Tried
 from synth.certify.agents.wrong_agents import AgentRun, Earned, Script, WrongAgent
-from synth.certify.certifier import LOWEST_KILL_SCORE, WRONG_LAST_WORDS, Examined, examine
+from synth.certify.certifier import (
+    WRONG_LAST_WORDS,
+    Examined,
+    broken_calls,
+    conclude,
+    examine,
+    not_holding,
+    too_strict,
+)
 from synth.play.playground import Playground
+from synth.solutions.call_run import PlayedCall, play, results_of, steps_of
+from synth.solutions.reference_run import last_words
 
 Stages = tuple[Playground, Playground]
 _INDEX = re.compile(r"\[\d+\]")
 
 
 class PlayedPair(NamedTuple):
-    """The calls of a solution, played over two environments: results in order, last words, verdicts of both."""
+    """The calls of a solution, played over two environments in order, its last words, and the verdicts of both."""
 
-    outcomes: list[CallOutcome]
+    made: list[PlayedCall]
     answer: str
     verdicts: list[Verdict]
-
-    @property
-    def results(self) -> list[ToolResult]:
-        """What each call gave back."""
-        return [_result(one) for one in self.outcomes]
 
 
 class Side(NamedTuple):
@@ -91,6 +93,7 @@ class Both:
             raise NotFound(f"scenario {scenario.id!r} has no second environment")
         return cls(scenario, scenario.second, solution, names)
 
+    @cached_property
     def routes(self) -> list[Route]:
         """Where each call of the solution goes."""
         return [self.names[call.tool] for call in self.solution.calls]
@@ -103,7 +106,7 @@ async def examine_both(stages: Stages, scenario: Scenario, others: Sequence[Wron
     try:
         both = Both.of(stages, scenario)
         run = await played_over(stages, both)
-        seen.findings += _failing(run)
+        seen.findings += [*broken_calls(run.made), *not_holding(weighed(run.verdicts).verdicts)]
         if not seen.findings:
             await _examine(stages, both, run, seen, others)
     except (BundleError, CheckpointError, NotFound) as error:
@@ -124,35 +127,28 @@ async def played_over(stages: Stages, both: Both, *, seed: int = 0) -> PlayedPai
         await stage.launch(setup=setup, clock=clock, seed=seed)
         for stage, (setup, clock) in zip(stages, starts, strict=True)
     ]
-    outcomes: list[CallOutcome] = []
+    made: list[PlayedCall] = []
     try:
-        for number, (call, route) in enumerate(zip(both.solution.calls, both.routes(), strict=True), start=1):
-            results = [_result(one) for one in outcomes]
-            try:
-                arguments = resolve(call.arguments, results)
-            except AgentError as error:
-                raise BundleError(f"solution.calls.{number}: {error}") from None
-            outcomes.append(await scenes[route.at].call(route.tool, arguments))
-        try:
-            answer = resolve_text(both.solution.answer, [_result(one) for one in outcomes])
-        except AgentError as error:
-            raise BundleError(f"solution.answer: {error}") from None
+        for step, route in zip(steps_of(both.solution), both.routes, strict=True):
+            made += await play(scenes[route.at], [step._replace(tool=route.tool)], results_of(made))
+        answer = last_words(both.scenario, results_of(made))
         verdicts: list[Verdict] = []
         for scene, checkpoints in zip(scenes, (both.scenario.checkpoints, second.checkpoints), strict=True):
             verdicts += (await scene.judge(checkpoints, answer=answer)).verdicts
     finally:
         for scene in scenes:
             await scene.close()
-    return PlayedPair(outcomes, answer, verdicts)
+    return PlayedPair(made, answer, verdicts)
 
 
 def sides_of(stages: Stages, both: Both, run: PlayedPair) -> list[Side]:
     """The two parts of a scenario: the values that the other environment showed stand in each as themselves."""
     found: list[Side] = []
     for at, stage in enumerate(stages):
-        places = [number for number, route in enumerate(both.routes(), start=1) if route.at == at]
-        part = _Part(places, run.results)
-        calls = [(both.solution.calls[place - 1], both.routes()[place - 1].tool) for place in places]
+        places = [number for number, route in enumerate(both.routes, start=1) if route.at == at]
+        results = results_of(run.made)
+        part = _Part(places, results)
+        calls = [(both.solution.calls[place - 1], both.routes[place - 1].tool) for place in places]
         solution = Solution(
             calls=tuple(
                 PlannedCall(tool=tool, arguments=part.value(call.arguments), free=call.free) for call, tool in calls
@@ -160,7 +156,7 @@ def sides_of(stages: Stages, both: Both, run: PlayedPair) -> list[Side]:
             answer=part.text(both.solution.answer),
         )
         scenario = first_side(both.scenario, solution) if at == 0 else second_side(both.scenario, both.second, solution)
-        first = [part.value(_of_the_first(call.arguments, set(places), run.results)) for call, _ in calls]
+        first = [part.value(_of_the_first(call.arguments, set(places), results)) for call, _ in calls]
         found.append(Side(stage.environment.id, scenario, places, _weight(scenario.checkpoints), first))
     return found
 
@@ -174,16 +170,12 @@ class _Part:
 
     def value(self, value: Any) -> Any:
         """A value whose references to calls of the other environment are resolved."""
-        if is_object(value):
-            return {name: self.value(one) for name, one in value.items()}
-        if is_list(value):
-            return [self.value(one) for one in value]
-        if not isinstance(value, str):
-            return value
-        whole = REFERENCE.fullmatch(value)
-        if whole and int(whole[1]) not in self.places:
-            return resolve(value, self.results)
-        return self.text(value)
+
+        def own(text: str) -> Any:
+            whole = REFERENCE.fullmatch(text)
+            return resolve(text, self.results) if whole and int(whole[1]) not in self.places else self.text(text)
+
+        return with_texts(value, own)
 
     def text(self, text: str) -> str:
         """A text whose references to calls of the other environment are resolved."""
@@ -200,7 +192,7 @@ async def _examine(stages: Stages, both: Both, run: PlayedPair, seen: Examined, 
     parts: list[Examined] = []
     for at, (stage, side) in enumerate(zip(stages, sides, strict=True)):
         paster = _paster_of_both(
-            [one.text for one, route in zip(run.outcomes, both.routes(), strict=True) if route.at != at]
+            [one.outcome.text for one, route in zip(run.made, both.routes, strict=True) if route.at != at]
         )
         own = (*others, paster, _first_match_elsewhere(side.first_elsewhere))
         part = await examine(stage, side.scenario, own, alone=False)
@@ -232,42 +224,20 @@ async def _examine(stages: Stages, both: Both, run: PlayedPair, seen: Examined, 
 
 def _weigh(stages: Stages, both: Both, sides: Sequence[Side], parts: Sequence[Examined], seen: Examined) -> None:
     """Turn the results of both into findings, or into a certificate."""
-    seen.findings += [
-        f"too strict: a right run fails: {one.what}" for one in seen.tried if not one.must_fail and one.fails
-    ]
-    alive = [one for one in seen.mutants if not one.fails]
-    score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
-    if score < LOWEST_KILL_SCORE:
-        named = "; ".join(one.what for one in alive[:5]) or "there is nothing that could be done wrong"
-        seen.findings.append(f"kill score {score:.2f}: of {len(seen.mutants)} wrong runs and states: {named}")
-    if seen.findings:
-        return
-    scenario = both.scenario
-    seen.certificate = Certificate(
-        digest=digest_of(stages[0].environment, scenario),
-        second=stages[1].environment.digest,
-        mutants=len(seen.mutants),
-        killed=len(seen.mutants) - len(alive),
-        survivors=tuple(
-            Survivor(mutant=one.what, why=f"no checkpoint tells it from the reference; it differs in {one.differs}")
-            for one in alive
-        ),
-        variants=len(seen.tried) - len(seen.mutants),
-        told={
-            f"{side.places[one.told.place.call - 1]}.{one.told.place.argument}": one.by
-            for side, part in zip(sides, parts, strict=True)
-            for one in part.told
-        },
-        company={one.agent: one.reward for one in seen.company if one.counts},
-        paraphrases=seen.paraphrases,
-        judge=JUDGE_VERSION,
-        difficulty=Difficulty(
-            calls=len(both.solution.calls),
-            tools=tuple(sorted({call.tool for call in both.solution.calls})),
-            tables=tuple(sorted({table for part in parts if part.difficulty for table in part.difficulty.tables})),
-            ladder={one.agent: one.reward for one in seen.ladder},
-        ),
+    seen.findings += too_strict(seen)
+    told = {
+        f"{side.places[one.told.place.call - 1]}.{one.told.place.argument}": one.by
+        for side, part in zip(sides, parts, strict=True)
+        for one in part.told
+    }
+    difficulty = Difficulty(
+        calls=len(both.solution.calls),
+        tools=tuple(sorted({call.tool for call in both.solution.calls})),
+        tables=tuple(sorted({table for part in parts if part.difficulty for table in part.difficulty.tables})),
+        ladder={one.agent: one.reward for one in seen.ladder},
     )
+    digest = digest_of(stages[0].environment, both.scenario)
+    conclude(seen, digest, told, difficulty, second=stages[1].environment.digest)
 
 
 def _together(earned: Sequence[Sequence[Earned]], sides: Sequence[Side]) -> Iterator[Earned]:
@@ -307,12 +277,6 @@ def _first_match_elsewhere(arguments: Sequence[dict[str, Any]]) -> WrongAgent:
 
 def _of_the_first(value: Any, own: set[int], results: list[ToolResult]) -> Any:
     """A value whose references to the other environment point to the first row of each list, where there is one."""
-    if is_object(value):
-        return {name: _of_the_first(one, own, results) for name, one in value.items()}
-    if is_list(value):
-        return [_of_the_first(one, own, results) for one in value]
-    if not isinstance(value, str):
-        return value
 
     def first(found: re.Match[str]) -> str:
         other = found[0] if int(found[1]) in own else _INDEX.sub("[0]", found[0])
@@ -322,27 +286,8 @@ def _of_the_first(value: Any, own: set[int], results: list[ToolResult]) -> Any:
             return found[0]
         return other
 
-    return REFERENCE.sub(first, value)
-
-
-def _failing(run: PlayedPair) -> list[str]:
-    """The calls of a reference that break, and the checkpoints that do not hold after it."""
-    broken = [
-        f"solution.calls.{number}: {one.kind}: {one.detail or one.text}"
-        for number, one in enumerate(run.outcomes, start=1)
-        if one.kind in ("failed", "timeout", "died", "invalid")
-    ]
-    return broken + [
-        f"checkpoint {one.checkpoint}: does not hold after the reference"
-        + (f": {one.error}" if one.error else f"; seen {one.seen}" if one.seen else "")
-        for one in weighed(run.verdicts).verdicts
-        if not one.holds
-    ]
+    return with_texts(value, lambda text: REFERENCE.sub(first, text))
 
 
 def _weight(checkpoints: Sequence[Checkpoint]) -> float:
     return sum(one.weight for one in checkpoints if one.role == "goal")
-
-
-def _result(outcome: CallOutcome) -> ToolResult:
-    return ToolResult(text=outcome.text, structured=outcome.structured, is_error=outcome.kind != "ok")

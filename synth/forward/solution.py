@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
+from agent_client.json_values import with_texts
 from agent_client.trace import ToolCall, ToolResult, Trace
 from servers.scenario.scenario import PlannedCall, Solution
 from servers.text.json_leaves import leaves
-from servers.text.json_values import is_list, is_object
 from synth.forward.checks import Free
 from synth.solutions.normalized_diff import MADE_ID
 
@@ -64,13 +64,12 @@ def _gives(call: ToolCall, free: Free) -> bool:
 
 def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
     """The same value with references for texts that an earlier result has and the task does not."""
-    if is_object(value):
-        return {key: _referring(item, results, task) for key, item in value.items()}
-    if is_list(value):
-        return [_referring(item, results, task) for item in value]
-    if not isinstance(value, str) or len(value) < SHORTEST or value in task or " " in value:
-        return value
-    return _place(value, results) or value
+
+    def referring(text: str) -> str:
+        is_own = len(text) < SHORTEST or text in task or " " in text
+        return text if is_own else _place(text, results) or text
+
+    return with_texts(value, referring)
 
 
 def _place(value: str, results: Sequence[ToolResult]) -> str:

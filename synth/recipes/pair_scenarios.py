@@ -8,16 +8,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from agent_client.references import REFERENCE
+from agent_client.references import renumbered
 from servers.answer.fact import Fact
 from servers.bundle.phrases import phrases_if_readable
 from servers.errors import BrokenQuery, BundleError, QueryError
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import PlannedCall, Scenario, SecondEnvironment, Solution
 from servers.scenario.two_environments import routes_between
-from servers.text.json_values import is_list, is_object
 from synth.certify.pairs import Stages, examine_both
 from synth.phrasing.task_text import ARTICLE, TemplateValues, filled
 from synth.play.playground import Playground
@@ -214,17 +213,7 @@ def _calls(first: Cooked, then: Cooked) -> list[tuple[int, PlannedCall]]:
 
 def _call(call: PlannedCall, tool: str, after: int) -> PlannedCall:
     """A call by the name that an agent sees. Its references count the calls of the first part."""
-    return call.model_copy(update={"tool": tool, "arguments": _moved(call.arguments, after)})
-
-
-def _moved(value: Any, after: int) -> Any:
-    if is_object(value):
-        return {name: _moved(one, after) for name, one in value.items()}
-    if is_list(value):
-        return [_moved(one, after) for one in value]
-    if not isinstance(value, str):
-        return value
-    return REFERENCE.sub(lambda found: f"${{{int(found[1]) + after}{found[2]}}}", value)
+    return call.model_copy(update={"tool": tool, "arguments": renumbered(call.arguments, after.__add__)})
 
 
 def _renamed(checkpoint: Checkpoint) -> Checkpoint:

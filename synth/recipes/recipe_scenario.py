@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from agent_client.references import REFERENCE
+from agent_client.references import REFERENCE, renumbered
 from servers.answer.fact import Fact
 from servers.bundle.description import Provenance
 from servers.bundle.phrases import Phrases
@@ -254,15 +254,10 @@ def _kept(calls: Sequence[PlannedCall], tools: Mapping[str, Any]) -> tuple[Plann
     kept = [number for number, call in enumerate(calls, start=1) if tools[call.tool].writes or number in needed]
     numbers = {old: new for new, old in enumerate(kept, start=1)}
 
-    def renumbered(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        return REFERENCE.sub(lambda found: f"${{{numbers[int(found[1])]}{found[2]}}}", value)
-
     return tuple(
         PlannedCall(
             tool=calls[old - 1].tool,
-            arguments={name: renumbered(value) for name, value in calls[old - 1].arguments.items()},
+            arguments=renumbered(calls[old - 1].arguments, numbers.__getitem__),
         )
         for old in kept
     )

@@ -188,7 +188,7 @@ class ReferenceRun:
 
     def answered(self, made: Sequence[PlayedCall]) -> str:
         """The reference's last words, with what a run found put in."""
-        return _answer(self.scenario, results_of(made, self.results))
+        return last_words(self.scenario, results_of(made, self.results))
 
 
 async def _in_place(job: Callable[[], T]) -> T:
@@ -209,7 +209,7 @@ async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> Ref
     async with scene.reading() as reader:
         rows, start = RowSample(reader), reader.connection.serialize("start")
     made = await play(scene, steps_of(scenario.reference()))
-    answer = _answer(scenario, results_of(made))
+    answer = last_words(scenario, results_of(made))
     async with scene.reading() as reader:
         final, changes = reader.connection.serialize("main"), reader.changes()
     later = await times_of_the_clock(scene, steps_of(scenario.reference()), changes)
@@ -220,7 +220,8 @@ async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> Ref
     return ReferenceRun(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
 
 
-def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
+def last_words(scenario: Scenario, results: Sequence[ToolResult]) -> str:
+    """The last words of a scenario's reference. Raises BundleError if a reference of theirs leads nowhere."""
     try:
         return resolve_text(scenario.reference().answer, results)
     except AgentError as error:
