@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from servers.doors.http_limits import ServerConnections
 from servers.doors.mcp import no_instances
 from servers.doors.server import listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
-from servers.errors import InfraError, RequestError, StateError
+from servers.errors import RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
 from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
@@ -47,7 +47,6 @@ from servers.worker.worker import Worker
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
-START_SECONDS = 30.0
 JOIN_FILE = "join-token"
 IN_MEMORY = ("sqlite://", "sqlite:///", "sqlite:///:memory:")
 FILES = re.compile(r"lock|url|token|join-token|farm|ledger\.db.*|worker-\d+|.*\.part")
@@ -157,7 +156,8 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         await stack.enter_async_context(serving(root, listening, ServerConnections(at_once=frozenset({HEALTH}))))
         for process in processes:
             process.start()
-        await _joined(registry.fleet, [process.name for process in processes])
+        for process in processes:
+            await process.joined(registry.fleet.seats)
         opened_door.set()
         if pages is not None:
             stack.callback(pages.stop)  # before the server ends: live pages would keep it waiting
@@ -231,21 +231,6 @@ def _child(options: Options, joining: Joining, number: int, registry: str) -> Wo
     process = WorkerProcess(order, listening)
     joining.children[name] = process.kill
     return process
-
-
-async def _joined(fleet: Fleet, names: Sequence[str]) -> None:
-    """Wait until the farm's own workers have joined.
-
-    Raises:
-        InfraError: one does not.
-    """
-    for name in names:
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                while name not in fleet.seats:  # noqa: ASYNC110 - what is waited for is in another process
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            raise InfraError(f"{name} has not joined after {START_SECONDS:g} s; its own output says why") from None
 
 
 def _listening(options: Options) -> socket.socket:

@@ -140,6 +140,7 @@ async def test_a_state_folder_from_before_is_closed_to_others(shelf: Path, tmp_p
     [
         ("touch diary.txt", "holds diary.txt, which is not a farm's"),
         ("touch lock && chmod 777 .", "every user could write into"),
+        ("chmod 777 .", "every user could write into"),
         ("ln -s /etc/passwd token", "is a symbolic link"),
         ("chown 65534 .", "belongs to user 65534"),
     ],

@@ -4,13 +4,21 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from servers.doors.server import SECONDS_TO_DRAIN
+from servers.errors import InfraError
+from servers.limits.process_clock import cpu_seconds
 from servers.worker.settings import WorkerOrder
 
 END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 RESTART_SECONDS = 0.2
+PATIENCE_TO_JOIN = 30.0
+"""Seconds of processor time in which a worker joins its farm, and seconds that it may use none before it has joined.
+
+So a busy machine, where it takes longer, does not count as a worker that cannot start.
+"""
+LOOK_SECONDS = 0.02
 log = logging.getLogger("farm.up")
 
 
@@ -27,6 +35,33 @@ class WorkerProcess:
     def start(self) -> None:
         """Run the process until `end`, and restart it when it dies."""
         self._keeping = asyncio.create_task(self._keep())
+
+    @property
+    def processor_seconds(self) -> float:
+        """What the process that runs now has used. 0 if none runs."""
+        try:
+            return cpu_seconds(self._process.pid) if self._process is not None else 0.0
+        except OSError:
+            return 0.0
+
+    async def joined(self, seats: Container[str]) -> None:
+        """Wait until the process has a seat under its name.
+
+        Raises:
+            InfraError: it does not join.
+        """
+        used = idle = seen = 0.0
+        while self.name not in seats:
+            await asyncio.sleep(LOOK_SECONDS)
+            now = self.processor_seconds
+            idle = idle + LOOK_SECONDS if now == seen else 0.0
+            used += now - seen if now >= seen else now  # less than before: it has been started again
+            seen = now
+            if max(used, idle) >= PATIENCE_TO_JOIN:
+                raise InfraError(
+                    f"{self.name} has not joined: it used {used:.1f} s of processor time, and none for the last"
+                    f" {idle:.1f} s; its own output says why"
+                )
 
     async def end(self) -> None:
         """End the process. Calls under way may finish."""

@@ -105,25 +105,28 @@ def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING, *, others: Oth
 
 def _close(folder: Path, known: re.Pattern[str], others: Others) -> None:
     status = folder.stat()
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
     if status.st_uid != os.geteuid():
         raise RequestError(
             f"the state folder {folder} belongs to user {status.st_uid}, who could read and change it; choose another"
         )
     if status.st_mode & OTHERS:
-        foreign = [entry.name for entry in entries if not known.fullmatch(entry.name)]
+        foreign = [entry.name for entry in _entries(folder) if not known.fullmatch(entry.name)]
         if foreign:
             raise RequestError(
                 f"the state folder {folder} is open to other users and holds {foreign[0]}, which is not a farm's;"
                 " choose another folder, or close it with `chmod 700`"
             )
-        if entries and status.st_mode & stat.S_IWOTH:
+        if status.st_mode & stat.S_IWOTH:
             raise RequestError(f"every user could write into the state folder {folder}; choose a new one")
         folder.chmod(FOLDER_MODE)
-    for entry in entries:
+    for entry in _entries(folder):  # read after the folder was closed: nobody else can add one now
         if known.fullmatch(entry.name):
             _close_entry(entry, others)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
 
 
 def _close_entry(entry: os.DirEntry[str], others: Others) -> None:
