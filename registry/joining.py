@@ -15,13 +15,16 @@ from registry.leases import Registry
 from registry.ledger.store import KeptWorker
 from registry.workers.fleet import FleetMember
 from registry.workers.remote_worker import RemoteWorker
-from servers.errors import Conflict, FarmError, RequestError
+from servers.errors import BundleError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.files.spooled import Spooled
+from servers.files.trouble import trouble
 from servers.joining.messages import (
     MOST_CLOCKS_DIFFER,
     NONCE_SECONDS,
     VERSION,
     Beat,
     BeatAnswer,
+    BundleOrder,
     Challenge,
     ChallengeAnswer,
     JoinAnswer,
@@ -31,8 +34,8 @@ from servers.joining.proofs import control_token, fresh_nonce, proof, proves
 from servers.records import checked_url
 from servers.text.wording import counted
 
-MOST_NAMED = 5
-"""Bundles that a refusal names."""
+MOST_PACKING = 2
+"""Bundles that are read for workers at the same time."""
 log = logging.getLogger("farm.joining")
 
 
@@ -68,6 +71,7 @@ class Joining:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Each has one worker of a name join at a time, so that no name is given twice. Others do not wait for it."""
         self._returns: dict[str, asyncio.Task[None]] = {}
+        self._packing = asyncio.Semaphore(MOST_PACKING)
 
     async def aclose(self) -> None:
         returns = list(self._returns.values())
@@ -86,7 +90,7 @@ class Joining:
         return ChallengeAnswer(nonce=f"{head}-{proof(self.key, 'nonce', head)[:32]}", version=VERSION)
 
     async def join(self, order: JoinOrder) -> JoinAnswer:
-        """Take a worker into the fleet, or let it come back.
+        """Take a worker into the fleet, or let it come back. One that lacks bundles is told which, and nothing else.
 
         Raises:
             RequestError, Conflict: why it cannot be one of this farm's.
@@ -96,7 +100,9 @@ class Joining:
         self._see_to_clock(order.at)
         url = _url(order.url)
         reached_at = _url(order.reached_at or order.url)
-        _see_to_bundles(order.bundles, await asyncio.to_thread(self.registry.catalogue.library.digests))
+        lacking = _lacking(order.bundles, await asyncio.to_thread(self.registry.catalogue.library.digests))
+        if lacking:
+            return JoinAnswer(lacks=lacking)
         token = control_token(self.key, order.session, order.name, order.identity)
         door = RemoteWorker(reached_at, token, authority=self._authority, folder=self._folder)
         try:
@@ -113,6 +119,24 @@ class Joining:
             await door.aclose()
             raise
         return JoinAnswer()
+
+    async def bundle(self, order: BundleOrder) -> Spooled:
+        """A bundle for a worker that lacks it, as the text that its digest is of.
+
+        Raises:
+            RequestError: the session is none.
+            InfraError: the bundle of this digest is not here any more.
+        """
+        self.see_to_nonce(order.session)
+        async with self._packing:
+            try:
+                packed = Spooled(self._folder)
+                digest = await asyncio.to_thread(self.registry.catalogue.library.pack, order.name, packed.add)
+            except (NotFound, BundleError, OSError) as error:
+                raise InfraError(f"the bundle {order.name} cannot be sent: {_told(error)}") from None
+        if digest != order.digest:
+            raise InfraError(f"the bundle {order.name} has other files by now; join again")
+        return packed
 
     async def _seat(self, order: JoinOrder, url: str, reached_at: str, door: RemoteWorker, *, instead_of: str) -> None:
         seat = FleetMember(
@@ -310,19 +334,14 @@ class Joining:
         return kept.identity
 
 
-def _see_to_bundles(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
-    """Refuse a worker that would serve other bundles than the registry lists."""
-    lacking = sorted(ours.keys() - theirs.keys())
-    if lacking:
-        raise Conflict(f"this worker lacks {_named(lacking)} of the registry; give both the same --library")
-    others = sorted(name for name, digest in ours.items() if theirs[name] != digest)
-    if others:
-        raise Conflict(f"this worker has other files of {_named(others)} than the registry; give both the same bundles")
+def _lacking(theirs: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, str]:
+    """The bundles of the registry that a worker lacks, or of which it has other files, with their digests."""
+    return {name: digest for name, digest in ours.items() if theirs.get(name) != digest}
 
 
-def _named(bundles: list[str]) -> str:
-    more = f" and {len(bundles) - MOST_NAMED} more" if len(bundles) > MOST_NAMED else ""
-    return f"the {'bundle' if len(bundles) == 1 else 'bundles'} {', '.join(bundles[:MOST_NAMED])}{more}"
+def _told(error: Exception) -> str:
+    """What a worker is told of an error: no path of this machine."""
+    return trouble(error) if isinstance(error, OSError) else "it is gone, or cannot be read"
 
 
 def _url(url: str) -> str:

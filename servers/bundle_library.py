@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from servers.bundle.card import bundles_in
-from servers.bundle.environment import Environment, digest_of_bundle, load
+from servers.bundle.environment import Environment, digest_of_bundle, load, pack
 from servers.bundle.files import PACKAGED, SERVED_FILES, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
@@ -139,6 +139,15 @@ class Library:
         """The digest of each bundle whose files are all there, by id. Nothing is checked or kept."""
         found = {name: digest_of_bundle(self._folder(name)) for name in self.ids()}
         return {name: digest for name, digest in found.items() if digest is not None}
+
+    def pack(self, environment_id: str, into: Callable[[bytes], None]) -> str:
+        """Pass on an environment as one text, in pieces. Returns its digest, which is that of the text.
+
+        Raises:
+            NotFound: there is no such bundle.
+            BundleError: it cannot be read, or has changed meanwhile.
+        """
+        return pack(self._folder(environment_id), into)
 
     def environment(self, environment_id: str) -> Environment:
         """An environment.

@@ -13,14 +13,27 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from registry.http.errors import refusal, refusal_of
 from registry.joining import Joining
 from registry.messages import HEALTH
+from servers.doors.operations import ImageResponse
 from servers.doors.request import TooLarge, body_of, header, headers_of, misled
 from servers.errors import FarmError
-from servers.joining.messages import BEAT, CHALLENGE, JOIN, LARGEST_MESSAGE, LEAVE, Beat, Challenge, JoinOrder
+from servers.joining.messages import (
+    BEAT,
+    BUNDLE,
+    CHALLENGE,
+    JOIN,
+    LARGEST_MESSAGE,
+    LEAVE,
+    Beat,
+    BundleOrder,
+    Challenge,
+    JoinOrder,
+)
 from servers.joining.proofs import PROOF_HEADER, answer_proof, proves, request_proof
 from servers.records import Record
 from servers.validation import first_problem
 
-PATHS = (CHALLENGE, JOIN, BEAT, LEAVE)
+PATHS = (CHALLENGE, JOIN, BUNDLE, BEAT, LEAVE)
+BY_JOIN_TOKEN = (CHALLENGE, JOIN, BUNDLE)
 NOT_PROVED = "the proof of the join token is missing or wrong"
 
 
@@ -56,7 +69,7 @@ class JoinDoor:
         return None if body is None else await self._proved(scope, body)
 
     async def _proved(self, scope: Scope, body: bytes) -> Response:
-        """The answer to a request that is proved, with a proof of its own."""
+        """The answer to a request that is proved, with a proof of its own. That of a bundle is its digest."""
         path: str = scope["path"]
         try:
             key = await self._key(path, body)
@@ -74,7 +87,7 @@ class JoinDoor:
 
     async def _key(self, path: str, body: bytes) -> bytes | None:
         """What the proof of a request is made with: the join token, or the token of a worker that has joined."""
-        if path in (CHALLENGE, JOIN):
+        if path in BY_JOIN_TOKEN:
             return self._joining.key
         try:
             return await self._joining.key_of(Beat.model_validate_json(body).name)
@@ -83,6 +96,8 @@ class JoinDoor:
 
     async def _done(self, path: str, body: bytes) -> Response:
         try:
+            if path == BUNDLE:
+                return ImageResponse(await self._joining.bundle(BundleOrder.model_validate_json(body, strict=True)))
             return Response((await self._doing(path)(body)).model_dump_json(), media_type="application/json")
         except ValidationError as error:
             return refusal(422, "invalid", first_problem(error))

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -162,8 +162,26 @@ def digest_of_bundle(folder: Path) -> str | None:
         return None
 
 
-def _digest(files: BundleFolder, texts: Mapping[str, str], seeds: MeasuredSeeds) -> str | None:
+def pack(folder: Path, into: Callable[[bytes], None]) -> str:
+    """Pass on the environment in a folder as one text, in pieces. Returns its digest, which is that of the text.
+
+    Raises:
+        BundleError: a file is missing, cannot be read, or has changed meanwhile. Then all that was passed on is void.
+    """
+    with opened(folder) as files:
+        findings, texts, seeds = _texts(files)
+        digest = _digest(files, texts, seeds, into)
+    if digest is None:
+        raise BundleError(findings[0])
+    return digest
+
+
+def _digest(
+    files: BundleFolder, texts: Mapping[str, str], seeds: MeasuredSeeds, into: Callable[[bytes], None] | None = None
+) -> str | None:
     """The digest of all served files, or None if one is missing. Those of rows are read again, and must be the same.
+
+    `into` gets what the digest is of: for each file its name and length, and its text.
 
     Raises:
         BundleError: one is another by now.
@@ -171,13 +189,19 @@ def _digest(files: BundleFolder, texts: Mapping[str, str], seeds: MeasuredSeeds)
     if seeds.script is None or len(texts) + 1 < len(SERVED_FILES):
         return None
     digest = hashlib.sha256()
+
+    def add(piece: bytes) -> None:
+        digest.update(piece)
+        if into is not None:
+            into(piece)
+
     for name in SERVED_FILES:
         if name == SEED:
-            digest_again(files, name, seeds.script, digest.update)
+            digest_again(files, name, seeds.script, add)
         else:
-            digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
+            add(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
     for name, before in seeds.tables.items():
-        digest_again(files, name, before, digest.update)
+        digest_again(files, name, before, add)
     return digest.hexdigest()
 
 

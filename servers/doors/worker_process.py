@@ -22,6 +22,7 @@ from servers.doors.server import serving
 from servers.errors import RequestError
 from servers.files.file_lock import locked
 from servers.files.private_files import keep_private
+from servers.joining.fetched_bundles import FETCHED
 from servers.joining.member import FarmMember
 from servers.joining.proofs import ControlTokens
 from servers.limits.garbage_collection import settle
@@ -68,7 +69,7 @@ async def serve_worker(order: WorkerOrder, listening: socket.socket, on_joined: 
     Raises:
         RequestError: the registry refuses this worker, or does not prove itself.
     """
-    library, tokens = Library(list(order.library)), ControlTokens()
+    library, tokens = Library([*order.library, order.state / FETCHED]), ControlTokens()
     async with opened(library, order.state, order.settings, loopback_only=order.loopback_only) as (worker, door):
         control = EndsWithClient(ControlDoor(worker, tokens, loopback_only=order.loopback_only), only_reads)
         async with serving(Doors(door, control), listening), aclosing(FarmMember(worker, order.join, tokens)) as member:

@@ -14,11 +14,15 @@ from typing import TypeVar
 import httpx
 from pydantic import ValidationError
 
-from servers.errors import InfraError, RequestError
-from servers.joining.bounded_answer import bounded_answer
+from servers.errors import BundleError, InfraError, RequestError, StateError
+from servers.files.spooled import Spooled
+from servers.files.trouble import trouble
+from servers.joining.bounded_answer import bounded_answer, spooled_answer
+from servers.joining.fetched_bundles import LARGEST_PACKED, FetchedBundles
 from servers.joining.messages import (
     BEAT,
     BEAT_SECONDS,
+    BUNDLE,
     CHALLENGE,
     JOIN,
     LARGEST_MESSAGE,
@@ -26,6 +30,7 @@ from servers.joining.messages import (
     VERSION,
     Beat,
     BeatAnswer,
+    BundleOrder,
     Challenge,
     ChallengeAnswer,
     JoinAnswer,
@@ -45,11 +50,14 @@ from servers.worker.worker import Worker
 
 SECONDS = 10.0
 """Seconds to wait for the registry."""
+SECONDS_FOR_BUNDLE = 300.0
+"""Seconds for a bundle on its way here."""
 AGAIN_SECONDS = 1.0
 MISSED = 2
 """Heartbeats in a row without an answer that are worth an error. At the end of a farm its workers may miss one."""
 PROOF = PROOF_HEADER.decode()
 AnswerT = TypeVar("AnswerT", bound=Record)
+BodyT = TypeVar("BodyT")
 log = logging.getLogger("farm.member")
 
 
@@ -68,6 +76,7 @@ class FarmMember:
         self._worker = worker
         self._settings = settings
         self._tokens = tokens
+        self._fetched = FetchedBundles(worker.folder)
         self._key = settings.token.encode()
         self._number = 0
         self._turn = 0
@@ -100,9 +109,24 @@ class FarmMember:
         await _patiently(self._join, f"no registry answers at {' or '.join(self._settings.registries)}")
 
     async def _join(self) -> None:
+        fetched: set[tuple[str, str]] = set()
+        while lacking := (await self._joined()).lacks:
+            if fetched & lacking.items():
+                raise RegistryAway("it says that this worker lacks bundles which this worker has just fetched")
+            self._fetched.see_that_none_is_hidden(lacking, self._worker.library.folders)
+            for name, digest in lacking.items():
+                await self._fetch(name, digest)
+                fetched.add((name, digest))
+
+    async def _session(self) -> str:
+        """A session with a registry that has proved itself. Its name can be used once."""
         nonce = fresh_nonce()
         answer = await self._ask(CHALLENGE, Challenge(nonce=nonce, version=VERSION), ChallengeAnswer, self._key)
-        session = f"{nonce}.{answer.nonce}"
+        return f"{nonce}.{answer.nonce}"
+
+    async def _joined(self) -> JoinAnswer:
+        """Ask to join. Unless bundles are lacking, this worker is in the fleet then."""
+        session = await self._session()
         order = JoinOrder(
             session=session,
             name=self._settings.name,
@@ -115,10 +139,28 @@ class FarmMember:
             bundles=await asyncio.to_thread(self._worker.library.digests),
         )
         self._tokens.coming = control_token(self._key, session, order.name, order.identity)
-        await self._ask(JOIN, order, JoinAnswer, self._key)
-        self._tokens.agree()
-        self._number = 0
-        log.info("joined", extra={"registry": self.registry, "worker": order.name})
+        answer = await self._ask(JOIN, order, JoinAnswer, self._key)
+        if not answer.lacks:
+            self._tokens.agree()
+            self._number = 0
+            log.info("joined", extra={"registry": self.registry, "worker": order.name})
+        return answer
+
+    async def _fetch(self, name: str, digest: str) -> None:
+        """Fetch a bundle of the registry's by its digest, which is checked before anything of the bundle is read."""
+        order = BundleOrder(session=await self._session(), name=name, digest=digest)
+        try:
+            response, packed = await self._proved(BUNDLE, order, self._key, self._bundle)
+            _see_to_status(response)
+            await asyncio.to_thread(self._fetched.keep, name, digest, packed)
+        except RegistryAway:
+            self.ask_next()
+            raise
+        except BundleError as error:
+            raise RegistryAway(str(error)) from None
+        except OSError as error:
+            raise StateError(f"there is no room for the bundle {name}: {trouble(error)}") from None
+        log.info("bundle fetched", extra={"registry": self.registry, "environment": name})
 
     async def beat(self) -> None:
         """Send heartbeats until the registry lets this worker leave. Joins again if the registry has forgotten it.
@@ -165,29 +207,50 @@ class FarmMember:
             raise
 
     async def _ask_one(self, path: str, order: Record, kind: type[AnswerT], key: bytes) -> AnswerT:
-        """Ask a registry, with a proof of this worker. Only an answer that the registry proves is believed."""
+        response, _ = await self._proved(path, order, key, self._message)
+        _see_to_status(response)
+        try:
+            return kind.model_validate_json(response.content)
+        except ValidationError:
+            raise RequestError(f"what answers at {self.registry} is no registry of this version") from None
+
+    async def _proved(
+        self,
+        path: str,
+        order: Record,
+        key: bytes,
+        receive: Callable[[httpx.Request], Awaitable[tuple[httpx.Response, BodyT]]],
+    ) -> tuple[httpx.Response, BodyT]:
+        """Ask a registry, with a proof of this worker. Only an answer that the registry proves is believed.
+
+        The proof does not hold for a body that comes in a file. Its digest does.
+        """
         body = order.model_dump_json().encode()
         mine = request_proof(key, path, body)
+        headers = {PROOF: mine, "Content-Type": "application/json"}
         try:
-            headers = {PROOF: mine, "Content-Type": "application/json"}
             request = self._http.build_request("POST", f"{self.registry}{path}", content=body, headers=headers)
-            async with asyncio.timeout(SECONDS):
-                response = await bounded_answer(self._http, request, largest=LARGEST_MESSAGE)
+            response, file = await receive(request)
         except (httpx.HTTPError, TimeoutError) as error:
             raise RegistryAway(str(error) or type(error).__name__) from None
         theirs = response.headers.get(PROOF, "")
         if not proves(theirs, key, "answer", mine, str(response.status_code), response.content):
             raise self._not_proved(path, response)
-        if response.status_code == HTTPStatus.NOT_FOUND:
-            raise Unknown("the registry does not know this worker")
-        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise RegistryAway(_message_of(response))
-        if not response.is_success:
-            raise RequestError(_message_of(response))
-        try:
-            return kind.model_validate_json(response.content)
-        except ValidationError:
-            raise RequestError(f"what answers at {self.registry} is no registry of this version") from None
+        return response, file
+
+    async def _message(self, request: httpx.Request) -> tuple[httpx.Response, None]:
+        async with asyncio.timeout(SECONDS):
+            return await bounded_answer(self._http, request, largest=LARGEST_MESSAGE), None
+
+    async def _bundle(self, request: httpx.Request) -> tuple[httpx.Response, Spooled]:
+        async with asyncio.timeout(SECONDS_FOR_BUNDLE):
+            return await spooled_answer(
+                self._http,
+                request,
+                largest=LARGEST_PACKED,
+                largest_error=LARGEST_MESSAGE,
+                folder=self._fetched.state,
+            )
 
     def _not_proved(self, path: str, response: httpx.Response) -> InfraError | RequestError:
         """What an answer without a proof means. It is shown at most, and has this worker join anew at most."""
@@ -204,6 +267,16 @@ class FarmMember:
                 " farm at all; the file join-token in the state folder of `farm up` has the right one"
             )
         return RequestError(f"what answers at {url} is no registry: HTTP {response.status_code}")
+
+
+def _see_to_status(response: httpx.Response) -> None:
+    """Raise the error that a registry answers with."""
+    if response.status_code == HTTPStatus.NOT_FOUND:
+        raise Unknown("the registry does not know this worker")
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise RegistryAway(_message_of(response))
+    if not response.is_success:
+        raise RequestError(_message_of(response))
 
 
 async def _patiently(work: Callable[[], Awaitable[None]], complaint: str) -> None:

@@ -11,6 +11,7 @@ from servers.records import Name, Record
 VERSION = version("envfarm")
 CHALLENGE = "/v1/join/challenge"
 JOIN = "/v1/join"
+BUNDLE = "/v1/join/bundle"
 BEAT = "/v1/join/beat"
 LEAVE = "/v1/join/leave"
 HERE = "/w/here"
@@ -59,7 +60,20 @@ class JoinOrder(Record):
 
 
 class JoinAnswer(Record):
-    """The worker is in the fleet."""
+    """The worker is in the fleet, unless it lacks bundles of the registry, or has others of their names.
+
+    Then it fetches them, by these digests, and joins again.
+    """
+
+    lacks: dict[Name, HexDigest] = {}
+
+
+class BundleOrder(Record):
+    """A worker asks for a bundle. The answer is the text of which `digest` is the digest, and nothing else."""
+
+    session: str = Field(max_length=200)
+    name: Name
+    digest: HexDigest
 
 
 class Beat(Record):

@@ -68,7 +68,7 @@ MOST_AGREED = 10_000
 """Versions of environments whose tools were found to agree with their descriptions, and are not asked again."""
 MEMORY_SECONDS = 1.0
 """Seconds between measurements of guests' memory, and of the processor time of idle guests."""
-FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
+FILES = re.compile(r"lock|secret|index|instances|starts|bundles|.*\.part")
 """The files of a worker in its state folder."""
 MOST_CALLS = 1_000_000
 LARGEST_PAGE = 1024 * 1024
