@@ -351,3 +351,39 @@ def test_an_update_says_what_was_there_and_leaves_the_key() -> None:
     for lie in (without_old, another_key):
         with pytest.raises(ChangesError, match="an update of 'owners' cannot be undone"):
             VerifiedRows(START, TABLES).apply(lie, now=BEGINNING)
+
+
+DUE = "CREATE TABLE tasks (id INTEGER PRIMARY KEY, due TEXT NOT NULL CHECK (due >= CURRENT_TIMESTAMP));"
+
+
+def test_rows_are_built_again_after_the_time_that_a_rule_about_it_allowed() -> None:
+    start = image_of(DUE)
+    with closing(connect()) as connection, closing(apsw.Session(connection, "main")) as session:
+        connection.execute(DUE).fetchall()
+        session.attach()
+        connection.execute("INSERT INTO tasks VALUES (1, '2026-01-02'), (2, '2030-01-01')").fetchall()
+        net = session.changeset()
+    with closing(VerifiedRows(start, tables_of(start))) as rows:
+        kept = rows.apply(net, now="2026-01-01 00:00:00")
+        rows.undo()
+        with pytest.raises(ChangesError):
+            rows.apply(net, now="2028-01-01 00:00:00")
+        rows.undo()
+        rows.restore(kept)
+        assert rows.connection.execute("SELECT id FROM tasks").fetchall() == [(1,), (2,)]
+        rows.undo()
+        with pytest.raises(ChangesError):  # new changes are held to the rules as before
+            rows.apply(net, now="2028-01-01 00:00:00")
+
+
+def test_rows_of_instances_that_take_turns_are_built_without_compiling_a_statement() -> None:
+    with closing(VerifiedRows(START, TABLES)) as rows:
+        for net in HONEST:
+            rows.restore(net)
+            rows.undo()
+        before = rows.connection.cache_stats()
+        for net in HONEST:
+            rows.restore(net)
+            rows.undo()
+        after = rows.connection.cache_stats()
+    assert (after["misses"], after["no_cache"]) == (before["misses"], before["no_cache"])
