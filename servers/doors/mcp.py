@@ -33,7 +33,7 @@ from servers.doors.json_rpc import (
     method_of,
     problem_of,
 )
-from servers.doors.known_heads import HEAD_WORDS
+from servers.doors.known_heads import HEAD_WORDS, HeadWords
 from servers.doors.prepared_answers import INITIALIZES, PREPARED, AnswerKey, PreparedAnswers, plain_question
 from servers.doors.request import (
     MOST_KINDS,
@@ -54,6 +54,7 @@ from servers.doors.wrong_params import SDK_WORDS, TOO_EARLY, wrong_params
 from servers.errors import CapacityError, FarmError, NotFound, RequestError
 from servers.limits.json_size import has_more_values
 from servers.worker.instance import Instance
+from servers.worker.settings import MOST_HELD
 from servers.worker.tool_changes import ToolChanges, ToolListener
 from servers.worker.worker import Worker
 
@@ -86,7 +87,7 @@ class RequestRefusal(NamedTuple):
 
 
 class _ReadHead(NamedTuple):
-    """The head of a request that was let in."""
+    """The head of a request that was let in. Its token was looked at, and may be missing among the headers."""
 
     instance: str
     headers: Headers
@@ -129,8 +130,8 @@ class AgentDoor:
         self._express = express or Express(SERVER_INFO)
         self._prepared = prepared or PreparedAnswers()
         self._making: WeakValueDictionary[AnswerKey | str, asyncio.Lock] = WeakValueDictionary()  # each made one by one
-        self._let_in_before: dict[bytes, _ReadHead] = {}
-        self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
+        self._let_in_before: dict[bytes, Headers] = {}
+        self._token_of = lru_cache(MOST_HELD)(self._token)
         self._manager = StreamableHTTPSessionManager(
             server or _server(self._of_request, worker.tool_changes),
             json_response=True,
@@ -225,21 +226,30 @@ class AgentDoor:
                 await self._refuse(send, RequestRefusal(503, "capacity", str(error)))
 
     def _read(self, scope: Scope) -> _ReadHead | RequestRefusal:
-        """What a request's head says, or why it is turned away. A head that was let in is not read again."""
-        words: bytes | None = scope.get(HEAD_WORDS)
-        known = None if words is None else self._let_in_before.get(words)
-        if known is not None and self._worker.has(known.instance) and not self._worker.is_suspended(known.instance):
-            return known
+        """What a request's head says, or why it is turned away.
+
+        Of a head that differs from one that was let in by its instance and token alone, only these are looked at.
+        """
+        words: HeadWords | None = scope.get(HEAD_WORDS)
+        known = None if words is None else self._let_in_before.get(words.words)
+        if words is not None and known is not None and (instance_id := self._named_in(words)) is not None:
+            return _ReadHead(instance_id, known)
         instance_id, headers = _instance_in(scope["path"]), headers_of(scope)
         refusal = self._refusal(scope["method"], headers, instance_id)
         if refusal is not None or instance_id is None:
             return refusal or NOTHING_HERE
-        read = _ReadHead(instance_id, headers)
-        if words is not None:
+        if words is not None and words.instance:
             if len(self._let_in_before) >= MOST_REMEMBERED:
                 self._let_in_before.clear()
-            self._let_in_before[words] = read
-        return read
+            self._let_in_before[words.words] = {**headers, b"authorization": b""}  # it is another's in the next head
+        return _ReadHead(instance_id, headers)
+
+    def _named_in(self, words: HeadWords) -> str | None:
+        """The instance that a head opens with its token, if it takes calls."""
+        instance_id = words.instance.decode()
+        if not self._worker.has(instance_id) or self._worker.is_suspended(instance_id):
+            return None
+        return instance_id if hmac.compare_digest(words.token, self._token_of(instance_id)) else None
 
     def _refusal(self, method: str, headers: Headers, instance_id: str | None) -> RequestRefusal | None:
         """Refuse a request before its body is read. A stranger learns only the reason."""

@@ -108,6 +108,64 @@ async def test_what_is_not_exactly_such_a_request_is_parsed(odd: bytes) -> None:
             writer.close()
 
 
+CALL = (
+    "POST /i/{id}/mcp HTTP/1.1\r\nHost: here\r\n{before}Content-Length: {length}\r\n"
+    "Authorization: {scheme} {token}\r\n{after}\r\n{body}"
+)
+
+
+def call(number: int, body: str = "body", **other: str) -> bytes:
+    parts = {"before": "", "after": "", "scheme": "Bearer", "id": f"{number:016x}", "token": f"{number:032d}"}
+    return CALL.format(**{**parts, **other}, length=len(body), body=body).encode()
+
+
+async def test_one_head_serves_calls_to_all_instances_each_with_its_own_id_and_token() -> None:
+    in_another_order = (
+        call(4).replace(b"Content-Length: 4\r\n", b"").replace(b"\r\n\r\n", b"\r\nContent-Length: 4\r\n\r\n")
+    )
+    async with telling() as url:
+        told = await answers(url, call(1), call(2, "longer"), call(3, "3"), in_another_order, call(5))
+    assert [one["known"] for one in told] == [False, True, True, False, True]
+    assert [one["path"] for one in told] == [f"/i/{number:016x}/mcp" for number in range(1, 6)]
+    assert [one["body"] for one in told] == ["body", "longer", "3", "body", "body"]
+    for number, one in enumerate(told, 1):
+        assert one["headers"] == sorted(
+            [
+                ["host", "here"],
+                ["content-length", str(len(str(one["body"])))],
+                ["authorization", f"Bearer {number:032d}"],
+            ],
+            key=lambda header: ("hac" if number == 4 else "hca").index(str(header[0])[0]),
+        )
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        call(2, scheme="Basic"),
+        call(2, token="short"),
+        call(2, id="0" * 15),
+        call(2, id=""),
+        call(2, token=""),
+        call(2, after=f"Authorization: Bearer {3:032d}\r\n"),
+        call(2, before=f"Authorization: Bearer {3:032d}\r\n"),
+        call(2, before="X: y\r\n"),
+        call(2, id=f"{2:016x}/mcp?x="),
+        call(2, token=f"{2:032d} "),
+    ],
+    ids=["scheme", "token", "id", "no id", "no token", "two tokens", "two tokens before", "header", "query", "blank"],
+)
+async def test_a_call_of_another_form_is_never_taken_for_a_known_one(odd: bytes) -> None:
+    async with telling() as url:
+        [*_, known] = await answers(url, call(1), call(1))
+        assert known["known"]
+        [told] = await answers(url, odd)
+        assert not told["known"]
+        [*_, known] = await answers(url, odd, call(1))
+        assert known["known"]
+        assert known["path"] == f"/i/{1:016x}/mcp"
+
+
 def test_few_heads_are_kept_and_none_that_is_long() -> None:
     heads = KnownHeads()
     long = head_words(request("body", x="x" * LARGEST_KEPT))
@@ -139,6 +197,7 @@ async def test_who_was_let_in_by_a_head_is_let_in_by_it_as_long_as_there_is_some
                 assert [await status_of(ticket.path, ticket.token) for _ in range(3)] == [200] * 3
                 assert [await status_of(ticket.path, "another") for _ in range(3)] == [401] * 3
             assert await status_of(ended.path, closed.token) == 401
+            assert await status_of(ended.path, ended.token[::-1]) == 401
             await worker.suspend(ended.instance)
             await worker.close(closed.instance)
             assert [await status_of(one.path, one.token) for one in (ended, closed)] == [410, 404]
