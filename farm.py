@@ -242,6 +242,11 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "Write runs and bundles in the formats of others.", "evals.export.command", also="synth.interop.commands"
         ),
         "rl": Listed("Train agents on the farm with verl.", "rl_training.commands"),
+        "evolve": Listed(
+            "Evaluate an agent, make certified scenarios where it is weak, train it, repeat. A stopped run goes on.",
+            "rl_training.evolve_command",
+            interrupted=GOES_ON,
+        ),
         "bench": Listed(
             "Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG).",
             "bench.commands",

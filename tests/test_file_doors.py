@@ -28,6 +28,7 @@ OTHERS = {
     "rl_training/cpu/tiny_model.py": "the farm's own chat template",
     "rl_training/data/pass_rates.py": "a file that the trainer's own processes write",
     "rl_training/demo/demo.py": "what its own trainer wrote",
+    "rl_training/evolve/step_process.py": "the log of its own process",
     "rl_training/verl/trainer.py": "the log of its own process",
     "synth/certify/paraphrases.py": "the farm's own texts",
     "synth/dataset_process.py": "a new file in a folder of its caller's",
