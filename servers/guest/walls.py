@@ -8,7 +8,8 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from servers.guest import syscalls
 
@@ -43,10 +44,21 @@ def leave_the_network() -> bool:
     return _libc.unshare(CLONE_NEWNET | CLONE_NEWIPC) == 0
 
 
-def choose_fixed_addresses() -> bool:
-    """Have the kernel choose no addresses by chance for what this process executes next."""
-    now = _libc.personality(ASK_PERSONALITY)
-    return now != -1 and _libc.personality(now | ADDR_NO_RANDOMIZE) != -1
+def personality() -> int:
+    """The flags of this thread that its next program inherits, or -1 where the kernel tells nobody."""
+    return int(_libc.personality(ASK_PERSONALITY))
+
+
+@contextmanager
+def fixed_addresses() -> Generator[bool]:
+    """Programs that this thread starts meanwhile get the same addresses each time, where the kernel allows it."""
+    now = personality()
+    chosen = now != -1 and _libc.personality(now | ADDR_NO_RANDOMIZE) != -1
+    try:
+        yield chosen
+    finally:
+        if chosen:
+            _libc.personality(now)
 
 
 def die_with_parent() -> bool:

@@ -20,8 +20,6 @@ from servers.imported.awm.serving import FRAMEWORK
 
 WITH_FRAMEWORK = b"w"
 """The request for a guest with FastAPI and SQLAlchemy, which are loaded before the first of them. Others are plain."""
-FIXED = "fixed"
-"""The argument of a program whose addresses are fixed."""
 READY = allowed_modules.NAMES
 """Loaded here, so every guest has them."""
 
@@ -101,17 +99,7 @@ def silence() -> None:
     os.close(nowhere)
 
 
-def fix_addresses() -> None:
-    """Run this program anew at the addresses that the kernel gives every process that wants none by chance.
-
-    Before Python 3.12 the hash of None is its address, so a set that holds it has another order in each process.
-    """
-    if sys.version_info < (3, 12) and FIXED not in sys.argv and walls.choose_fixed_addresses():
-        os.execv(sys.executable, [*sys.orig_argv, FIXED])  # noqa: S606 - the same program
-
-
 if __name__ == "__main__":
-    fix_addresses()
     walls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     allowed_modules.fix_shared_containers()

@@ -37,7 +37,7 @@ from servers.guest.frames import (
     unpacked_head,
 )
 from servers.guest.sqlite.image import LARGEST_IN_MEMORY, Image, pieces_of
-from servers.guest.walls import WALLS
+from servers.guest.walls import WALLS, fixed_addresses
 from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, private_bytes
 from servers.limits.process_clock import ClockEnding, Deadline, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
@@ -53,6 +53,8 @@ ZYGOTE = "servers.guest.zygote"
 """The module of the parent of guests."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """The environment variables of guests: they make the order of sets, and dates, the same in every replay."""
+NONE_HASHED_BY_ADDRESS = sys.version_info < (3, 12)
+"""Then a set that holds None has another order in each process whose addresses are drawn by chance."""
 LEAST_ROOM = 15 * 1024 * 1024
 """Bytes of rows that a guest may always have in memory."""
 LONG_QUEUE = 32
@@ -924,7 +926,7 @@ class Guests:
             return self._control
         await self._end_zygote()
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, fixed_addresses() if NONE_HASHED_BY_ADDRESS else nullcontext():
             self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
                 [sys.executable, "-s", "-P", "-m", ZYGOTE, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from servers.bundle_library import Library
+from servers.guest import walls
 from servers.messages import Launch
 from servers.state.rows import RowChange
 from servers.worker.worker import Worker
@@ -35,8 +36,14 @@ CALLS: Sequence[Call] = (
 
 def may_fix_addresses() -> bool:
     """Whether the kernel lets a process choose that its addresses are not random. Some containers do not."""
-    asks = "import sys; from servers.guest import walls; sys.exit(not walls.choose_fixed_addresses())"
-    return subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
+    with walls.fixed_addresses() as chosen:
+        return chosen
+
+
+def place_of_a_new_programs_heap() -> str:
+    return subprocess.run(
+        [sys.executable, "-c", "print(id(object))"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 async def played(worker: Worker, *, seed: int = 0, killing: bool = False) -> tuple[list[str], list[RowChange]]:
@@ -122,6 +129,14 @@ async def test_the_order_of_a_set_with_none_is_the_same_on_every_worker(odd_shel
             [ticket] = await worker.launch(Launch(environment="odd"))
             texts.add((await worker.find(ticket.instance).call("order_of_a_set_with_none", {})).text)
     assert len(texts) == 1
+
+
+@pytest.mark.skipif(not may_fix_addresses(), reason="this machine does not let a process fix its addresses")
+def test_addresses_are_fixed_for_what_starts_meanwhile_alone() -> None:
+    before = walls.personality()
+    with walls.fixed_addresses():
+        assert place_of_a_new_programs_heap() == place_of_a_new_programs_heap()
+    assert walls.personality() == before
 
 
 async def test_sqlite_tells_the_instances_time_which_calls_move_on(worker: Worker) -> None:
