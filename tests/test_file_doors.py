@@ -38,7 +38,7 @@ OTHERS = {
     "servers/worker/capacity.py": "the kernel's own file about memory",
     "synth/processes/kept_results.py": "results to add to, which were read before",
     "servers/authoring/new_bundle.py": "the farm's own template",
-    "servers/cli/secret_options.py": "a file with a token, which may be a pipe",
+    "servers/cli/secret_options.py": "a pipe with a token, which the shell has opened",
     "servers/guest/zygote.py": "/dev/null",
     "servers/limits/memory.py": "/proc",
     "servers/limits/process_clock.py": "/proc",

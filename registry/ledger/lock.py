@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from registry.ledger.database import LedgerError, file_of, named, shown
 from servers.errors import RequestError
@@ -106,7 +106,7 @@ class PostgresLock:
     def confirm(self) -> None:
         try:
             self._connection.execute(text("SELECT 1"))
-        except DBAPIError:
+        except SQLAlchemyError:  # the connection was lost, now or in a round in which no other could be made
             self._connection.close()
             self._leads = False
             self._connection = self._connected()

@@ -32,10 +32,12 @@ from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, read_scenarios
 from servers.state.readonly_query import Reader
 from servers.state.start_images import built
-from servers.text.wording import counted, noun
+from servers.text.wording import counted, noun, without_middle
 from servers.validation import first_problem
 
 SHOWN = 3
+LONGEST_FINDING = 2_000
+"""Characters of a finding. A longer one, which quotes much, is told without its middle."""
 """The most names in one finding."""
 
 
@@ -68,7 +70,7 @@ async def findings(folder: Path, guests: Guests, *, library: Path | None = None)
         found += _certificate_findings(environment, scenarios)
         found += proof_findings(folder)
         found += await _start_findings(environment, scenarios, guests)
-    return found
+    return [without_middle(one, LONGEST_FINDING) for one in found]
 
 
 async def environment_findings(folder: Path, guests: Guests) -> tuple[Environment | None, list[str]]:

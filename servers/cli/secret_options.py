@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from servers.errors import RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.joining.proofs import SHORTEST_TOKEN
 from servers.records import KEY, USER_KEY, checked_secret
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 LONGEST_TOKEN = 4096
+LONGEST_FILE = 4 * LONGEST_TOKEN
+SHELL_PIPES = (Path("/dev/fd"), Path("/proc/self/fd"))
 NO_KEY = ("", "none")
 """The key for an endpoint that needs none."""
 
@@ -71,8 +74,8 @@ def readable(authority: Path | None) -> Path | None:
     """A file of certificates. Raises RequestError if it holds none."""
     if authority is not None:
         try:
-            ssl.create_default_context(cafile=str(authority))
-        except (OSError, ssl.SSLError) as error:
+            ssl.create_default_context(cadata=text_named(authority))
+        except (OSError, UnicodeDecodeError, ssl.SSLError) as error:
             raise RequestError(
                 f"--authority {authority}: no certificates can be read there: {trouble(error)}"
             ) from None
@@ -87,8 +90,11 @@ def _sendable(name: str, secret: str) -> str:
 
 
 def _begun(file: Path) -> str:
+    """The beginning of a file with a token. A pipe is read that the shell has opened: `--token-file <(…)`."""
+    if file.parent not in SHELL_PIPES:
+        return text_named(file, largest=LONGEST_FILE)
     with file.open("r", encoding="utf-8") as opened:
-        return opened.read(LONGEST_TOKEN + 1)  # it may be a pipe, or a device without end
+        return opened.read(LONGEST_TOKEN + 1)
 
 
 def _is_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam) -> bool:

@@ -38,3 +38,8 @@ def _closest(wanted: str, names: Sequence[str]) -> str | None:
     close = get_close_matches(wanted.lower(), names, n=1)
     parts = [name for name in names if len(wanted) >= SHORTEST and wanted.lower() in name]
     return next(iter([*close, *parts]), None)
+
+
+def without_middle(text: str, longest: int) -> str:
+    """The text, or its two ends if it has more than `longest` characters."""
+    return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-(longest // 2) :]}"

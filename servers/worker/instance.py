@@ -5,6 +5,7 @@ It can be dropped at any time, as its state file has everything.
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -52,6 +53,8 @@ MOST_MICROS = 3_600_000_000
 NUL = "\\u0000"
 """A NUL character in JSON. Another text may hold these characters too."""
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+MAY_OVERFLOW = re.compile(r"\d(?:[eE]\+?\d{3}|\d{308})")
+"""What stands in each JSON text with a number that no float holds."""
 
 
 class CallOutcome(NamedTuple):
@@ -450,6 +453,14 @@ def _as_json(arguments: dict[str, Any]) -> str:
     return "" if is_deeper(arguments, text, DEEPEST) else text
 
 
+def _refuse_infinity(result: dict[str, Any]) -> None:
+    """Refuse a number such as 1e999, which one reader takes as infinite and another as null."""
+    try:
+        ENCODER.encode(result)
+    except ValueError:
+        raise _UnfitResult("its result holds a number that is too large for JSON") from None
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
@@ -476,6 +487,8 @@ def _object(text: str) -> dict[str, Any]:
         raise TypeError("a result that is no object")
     if is_deeper(result, text, DEEPEST):
         raise too_deep
+    if MAY_OVERFLOW.search(text):
+        _refuse_infinity(result)
     twice = key_twice_in(text) if text.count(":") != len(result) else None  # few texts have a colon, as keys do
     if twice is not None:
         raise _UnfitResult(f"its result has the key {_shortened(repr(twice))} twice in one object")

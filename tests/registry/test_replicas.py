@@ -14,6 +14,8 @@ import pytest_asyncio
 
 from registry.client import FarmClient
 from registry.farm import Options, running
+from registry.ledger.database import LedgerError, engine_of
+from registry.ledger.lock import lock_of
 from registry.ledger.store import KeptFarm, Ledger
 from registry.messages import Lease
 from servers.bundle_library import Library
@@ -284,3 +286,23 @@ async def all_there(client: FarmClient, leases: list[Lease]) -> None:
         return True
 
     await until(answers_for_all)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_lock_is_regained_after_a_database_that_was_away_for_some_rounds(
+    server: Postgres, ledger: str, shared: bool
+) -> None:
+    engine = engine_of(ledger)
+    lock = lock_of(engine, shared=shared)
+    server.stop()
+    for _ in range(3):
+        with pytest.raises(LedgerError, match="cannot be used"):
+            lock.confirm()
+    server.start()
+    lock.confirm()
+    assert lock.leads()
+    with pytest.raises(RequestError, match="another farm uses the ledger"):
+        lock_of(engine)
+    lock.release()
+    lock_of(engine).release()
+    engine.dispose()

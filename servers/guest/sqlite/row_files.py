@@ -112,11 +112,13 @@ def _values(rows: Iterator[list[str]], columns: list[Column]) -> Generator[list[
 
 
 def _see_numbers(connection: apsw.Connection, file: RowFile, name: str) -> None:
-    """Refuse a text in a column of numbers, which SQLite takes."""
-    odd = f"SELECT {quoted(name)} FROM {quoted(file.table)} WHERE typeof({quoted(name)}) = 'text' LIMIT 1"
-    found = connection.execute(odd).get
+    """Refuse a text in a column of numbers, and a number that overflows: SQLite takes both."""
+    odd = f"typeof({quoted(name)}) = 'text' OR {quoted(name)} IN (9e999, -9e999)"
+    found = connection.execute(f"SELECT {quoted(name)} FROM {quoted(file.table)} WHERE {odd} LIMIT 1").get
+    if isinstance(found, str):
+        raise RowFileFault(f"{file.name}: {found[:LONGEST_SHOWN]!r} in the column {name} is no number")
     if found is not None:
-        raise RowFileFault(f"{file.name}: {str(found)[:LONGEST_SHOWN]!r} in the column {name} is no number")
+        raise RowFileFault(f"{file.name}: a number in the column {name} is larger than SQLite keeps")
 
 
 csv.field_size_limit(LARGEST_VALUE)

@@ -157,7 +157,8 @@ def _run(
         connection.authorizer = None
     if orphans:
         finding = f"{ROWS if files else name}: {_orphans_text(connection, orphans)}"
-    connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
+    if connection.in_transaction:  # `OR ROLLBACK` and `RAISE(ROLLBACK)` have ended it
+        connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
     return finding
 
 

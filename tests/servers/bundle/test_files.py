@@ -290,6 +290,14 @@ def test_what_is_heavy_to_read_gives_a_bounded_number_of_findings(shop: Path, he
     assert all(len(one) < 2000 for one in found)
 
 
+async def test_a_long_finding_is_told_without_its_middle(shop: Path) -> None:
+    (shop / "phrases.json").write_text(json.dumps({"asks": {"price": {"self": ["{" * 50_000]}}}))
+    async with Guests() as guests:
+        found = await findings(shop, guests)
+    assert any("phrases.json" in one and " … " in one for one in found), found
+    assert all(len(one) < 2_100 for one in found)
+
+
 SCHEMAS: dict[str, tuple[dict[str, Any], str]] = {
     "chained definitions": (
         {"$defs": {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}},

@@ -105,6 +105,10 @@ DAMAGED = {
     ),
     "a key twice": ("t1,anvil,1\nt1,bell,2\n", "line 3: UNIQUE constraint failed: things.id"),
     "a number that is none": ("t1,anvil,one\n", "'one' in the column cents is no number"),
+    "a number that overflows": (
+        "t1,anvil,1\nt2,bell,9e999\n",
+        "a number in the column cents is larger than SQLite keeps",
+    ),
     "no number where one must be": ("t1,anvil,\n", "line 2: NOT NULL constraint failed: things.cents"),
     "a quote without end": ('t1,"anvil,1\nt2,bell,2\n', "line 3: unexpected end of data"),
     "something behind a quote": ('t1,"anvil"x,1\n', "line 2: ',' expected after '\"'"),
@@ -117,6 +121,30 @@ def test_damage_is_told_by_file_and_line(damage: str) -> None:
     rows, finding = DAMAGED[damage]
     file = RowFile("seed/things.csv", "things", f"id,name,cents\n{rows}".encode())
     assert build(SCHEMA, "", "", CLOCK, [file]) == (b"", [f"seed/things.csv: {finding}"])
+
+
+ENDING = """
+CREATE TRIGGER things_are_cheap BEFORE INSERT ON things WHEN NEW.cents > 500
+BEGIN
+    SELECT RAISE(ROLLBACK, 'too dear');
+END;
+"""
+
+
+@pytest.mark.parametrize("place", ["seed/things.csv", "seed.sql", "setup"])
+def test_rows_whose_fault_ends_their_transaction_are_told_by_their_place(place: str) -> None:
+    """`RAISE(ROLLBACK)` does, and `OR ROLLBACK`: SQLite has rolled all back already."""
+    dear = "INSERT INTO things (id, name, cents) VALUES ('t1', 'anvil', 501);"
+    file = RowFile("seed/things.csv", "things", b"id,name,cents\nt1,anvil,501\n")
+    _, [finding] = build(
+        SCHEMA + ENDING,
+        dear if place == "seed.sql" else "",
+        dear if place == "setup" else "",
+        CLOCK,
+        [file] if place == "seed/things.csv" else [],
+    )
+    assert "too dear" in finding
+    assert place in finding
 
 
 HEADS = {

@@ -57,6 +57,26 @@ def twice(db: Database, *, deep: bool) -> Result:
 def once(db: Database) -> Result:
     """Return a key twice, but not in one object."""
     return {"found": [{"1": "see 1:00"}, {1: "or 2:00"}]}
+
+
+def told(db: Database, *, text: str) -> Result:
+    """Have the guest send a text as the result.
+
+    Args:
+        text: What it sends.
+    """
+    import sys
+
+    here, honest = sys.modules["servers.guest.tool_call"], sys.modules["servers.guest.tool_call"].WRITER
+
+    class Liar:
+        @staticmethod
+        def text(result):
+            here.WRITER = honest
+            return text
+
+    here.WRITER = Liar
+    return {"found": []}
 '''
 
 
@@ -120,3 +140,17 @@ async def test_a_result_with_a_key_twice_is_the_tools_fault(worker: Worker, inst
 
 async def test_a_result_with_a_key_in_two_objects_is_kept(instance: Instance) -> None:
     assert (await instance.call("once", {})).structured == {"found": [{"1": "see 1:00"}, {"1": "or 2:00"}]}
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1E+400", f"{'9' * 400}.0"])
+async def test_a_number_that_one_reader_takes_as_infinite_is_the_tools_fault(
+    worker: Worker, instance: Instance, number: str
+) -> None:
+    assert (await instance.call("told", {"text": f'{{"found": [{number}]}}'})).kind == "failed"
+    [call] = await history_of(worker, instance.id)
+    assert call.detail == "its result holds a number that is too large for JSON"
+
+
+async def test_a_large_number_and_a_text_that_looks_like_a_larger_one_are_kept(instance: Instance) -> None:
+    found = await instance.call("told", {"text": '{"found": [1e300, "1e999"]}'})
+    assert found.structured == {"found": [1e300, "1e999"]}
