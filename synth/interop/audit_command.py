@@ -61,7 +61,7 @@ def audit_bundles(
             out.print(table)
     if witnesses or solutions:
         _write_witnesses(folders, audits)
-    if not all(audit.loads for audit in audits):
+    if not all(audit.is_whole for audit in audits):
         raise typer.Exit(1)
 
 

@@ -86,6 +86,11 @@ class EnvironmentAudit(Record):
     tools: tuple[ToolAudit, ...] = ()
     scenarios: tuple[ScenarioAudit, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """True if it loads and each scenario could be audited."""
+        return self.loads and not any(one.problem for one in self.scenarios)
+
 
 @dataclass
 class _Tally:

@@ -51,6 +51,16 @@ async def test_a_stopped_audit_goes_on_and_a_changed_scenario_is_audited_anew(tm
     assert "audited before" not in (await run("audit", out, "--out", kept, home=tmp_path)).err
 
 
+async def test_a_scenario_that_cannot_be_audited_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    ends = "def check_func(final_state):\n    raise SystemExit(3)\n"
+    paths = write(tmp_path / "files", [environment()], [scenario(ends)])
+    await run("import", "envscaler", *paths, "--out", tmp_path / "out", home=tmp_path)
+    done = await run("audit", tmp_path / "out", home=tmp_path)
+    assert done.code == 1
+    assert "environments that load and pass `farm check`: 1 of 1" in done.out
+    assert "SystemExit" in next(line for line in done.out.splitlines() if line.startswith("env_1: task_1: "))
+
+
 async def test_a_witness_is_written_beside_a_scenario(tmp_path: Path) -> None:
     paths = write(tmp_path / "files", [environment()], [scenario()])
     out = tmp_path / "out"
