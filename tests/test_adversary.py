@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -663,29 +663,31 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=4).map("".join) | st.text(max_size=20)
 
 
-def arguments_of(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of a tool: of the right shape, with texts that mean no good."""
+def arguments_of(schema: dict[str, Any], keys: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Arguments of a tool: of the right shape, with texts that mean no good, and some keys of rows."""
     required = set(schema["required"])
-    fields = {name: of_schema(part) for name, part in schema["properties"].items()}
+    texts = TEXTS | st.sampled_from(keys)
+    fields = {name: of_schema(part, texts) for name, part in schema["properties"].items()}
     return st.fixed_dictionaries(
         {name: part for name, part in fields.items() if name in required},
         optional={name: part for name, part in fields.items() if name not in required},
     )
 
 
-def of_schema(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+def of_schema(schema: dict[str, Any], texts: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     if "anyOf" in schema:
-        return st.one_of([of_schema(part) for part in schema["anyOf"]])
+        return st.one_of([of_schema(part, texts) for part in schema["anyOf"]])
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if schema["type"] == "array":
-        return st.lists(of_schema(schema["items"]), max_size=3)
+        return st.lists(of_schema(schema["items"], texts), max_size=3)
     some: dict[str, st.SearchStrategy[Any]] = {
-        "string": TEXTS,
+        "string": texts,
         "integer": st.integers(-3, 10) | st.sampled_from([2**31, 2**62]),
         "number": st.floats(allow_nan=False, allow_infinity=False),
         "boolean": st.booleans(),
         "null": st.none(),
+        "object": st.dictionaries(texts, texts, max_size=2),
     }
     named: str | list[str] = schema["type"]
     return st.one_of([some[kind] for kind in ([named] if isinstance(named, str) else named)])
@@ -697,10 +699,11 @@ def test_no_text_in_an_argument_is_taken_for_sql(played: Played, name: str) -> N
     [ticket] = run(worker.launch(Launch(environment=name)))
     instance = worker.find(ticket.instance)
     tools = list(instance.environment.tools.values())
+    keys = re.findall(r"\('([^']+)'", instance.environment.seed)
     kinds: set[str] = set()
 
     @settings(deadline=None)
-    @given(st.sampled_from(tools).flatmap(lambda tool: st.tuples(st.just(tool), arguments_of(tool.arguments))))
+    @given(st.sampled_from(tools).flatmap(lambda tool: st.tuples(st.just(tool), arguments_of(tool.arguments, keys))))
     def attempt(drawn: tuple[Any, dict[str, Any]]) -> None:
         tool, arguments = drawn
         run(worker.reset(instance.id))

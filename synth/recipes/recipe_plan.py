@@ -91,10 +91,13 @@ def _columns(binding: Binding) -> BoundValues:
     }
 
 
-async def made(scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str, Tool], *, weak: bool) -> RecipePlan:
+async def made(
+    scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str, Tool], *, weak: bool, task: str = ""
+) -> RecipePlan:
     """Make the calls of a recipe from the start.
 
-    Keys become references to the result that showed them first. A weak run may guess keys, and may be refused.
+    Keys become references to the result that showed them first, or stay if the task tells them. A weak run may guess
+    keys, and may be refused.
 
     Raises:
         Unfit: a call is refused, a key was shown nowhere, or a result lacks a value.
@@ -102,6 +105,7 @@ async def made(scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str
     await scene.rewind(0)
     async with scene.reading() as reader:
         keys = _keys(reader.connection)
+    told = {key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", task)}
     plan = RecipePlan()
     for one in steps:
         try:
@@ -117,7 +121,7 @@ async def made(scene: Session, steps: Sequence[ExpandedStep], tools: Mapping[str
         elif outcome.kind != "ok":
             raise Unfit(f"{one.step.tool}: {outcome.kind}: {outcome.text[:120]}")
         planned = {
-            name: reference or (value if weak else _looked_up(value, plan, keys, tools[one.step.tool], name))
+            name: reference or (value if weak else _looked_up(value, plan, keys - told, tools[one.step.tool], name))
             for name, (value, reference) in given.items()
             if value is not None
         }

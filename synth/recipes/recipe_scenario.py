@@ -71,8 +71,8 @@ async def scenario_of(
     """
     random = Random(f"{recipe.id}/{sorted(binding.values.items(), key=str)}")  # noqa: S311 - to be repeated
     tools = kitchen.stage.environment.tools
-    plan = await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False)
     task = _task(kitchen, recipe, binding, random, turn)
+    plan = await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False, task=task)
     asked = [(question, facts_of(kitchen, question, binding, plan)) for question in recipe.questions]
     if any(gives(task, fact, kitchen.clock) for question, facts in asked for fact in facts if not question.each):
         raise Unfit("the task tells what it asks for")
@@ -85,7 +85,7 @@ async def scenario_of(
         setup=kitchen.setup,
         tags=tags,
         checkpoints=await _checkpoints(kitchen, recipe, binding, plan, asked, task),
-        weak=tuple([one async for one in _weak_runs(kitchen, recipe, binding, answer)]),
+        weak=tuple([one async for one in _weak_runs(kitchen, recipe, binding, answer, task)]),
         solution=Solution(calls=tuple(plan.calls), answer=answer),
         provenance=_provenance(kitchen.recipes, recipe),
     )
@@ -225,10 +225,12 @@ def _said(kitchen: RecipeKitchen, name: str, fact: Fact) -> str:
     return kitchen.words({name: value})[name]
 
 
-async def _weak_runs(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, answer: str) -> AsyncIterator[WeakRun]:
+async def _weak_runs(
+    kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, answer: str, task: str
+) -> AsyncIterator[WeakRun]:
     """What weak agents choose instead. One that leaves the same rows is left out."""
     tools = kitchen.stage.environment.tools
-    await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False)
+    await made(kitchen.scene, list(expanded(recipe, binding)), tools, weak=False, task=task)
     right = await _essence(kitchen)
     for weakness, others in recipe.weak.items():
         try:

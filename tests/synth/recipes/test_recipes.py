@@ -99,6 +99,19 @@ async def test_a_set_is_done_whole_and_the_limit_counts(tmp_path: Path) -> None:
     assert middle.level == 4
 
 
+async def test_a_key_that_the_task_tells_needs_no_result_that_shows_it(tmp_path: Path) -> None:
+    told: dict[str, Any] = {
+        **DEAREST,
+        "task": ["{sender} here. Number {thing} has been repaired. From today we want {price_cents} for it, please."],
+        "steps": DEAREST["steps"][1:],
+    }
+    found = await made(await shop_with(tmp_path / "told", told), n=1)
+    assert [one.reference().calls[0].arguments["id"] for one in found] == ["t6"]
+    untold = {**told, "task": DEAREST["task"]}
+    with pytest.raises(BundleError, match="'t6' was shown nowhere"):
+        await made(await shop_with(tmp_path / "untold", untold), n=1)
+
+
 async def test_of_two_dearest_neither_is_chosen(tmp_path: Path) -> None:
     first, _ = await made(await shop_with(tmp_path / "one", DEAREST))
     assert first.certificate is not None

@@ -1,0 +1,18 @@
+INSERT INTO products (product_id, name, category, description) VALUES ('PRD-BLUETOOTH', 'Pocket Bluetooth Speaker', 'Electronics', 'Compact speaker with rich sound and long battery life.');
+INSERT INTO products (product_id, name, category, description) VALUES ('PRD-GYM-TOWEL', 'Microfiber Gym Towel', 'Sports', 'Super-absorbent microfiber towel ideal for workouts.');
+INSERT INTO products (product_id, name, category, description) VALUES ('PRD-NOVEL', 'Midnight Fable', 'Books', 'Fantasy novel with engaging characters and thrilling plot.');
+INSERT INTO products (product_id, name, category, description) VALUES ('PRD-PLANTKIT', 'Indoor Herb Garden Kit', 'Home & Garden', 'Complete kit for growing fresh herbs year-round.');
+INSERT INTO products (product_id, name, category, description) VALUES ('PRD-REDMUG', 'Ceramic Red Mug', 'Kitchenware', 'Sturdy ceramic mug perfect for coffee or tea.');
+INSERT INTO users (user_id, username, account_status) VALUES ('USR-ALICE', 'Alice Chan', 'active');
+INSERT INTO users (user_id, username, account_status) VALUES ('USR-BENJAMIN', 'Benjamin Roth', 'active');
+INSERT INTO users (user_id, username, account_status) VALUES ('USR-LUCA', 'Luca Fernandes', 'active');
+INSERT INTO users (user_id, username, account_status) VALUES ('USR-MINA', 'Mina Salim', 'pending');
+INSERT INTO users (user_id, username, account_status) VALUES ('USR-OLGA', 'Olga Petrov', 'banned');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-BLUETOOTH-USR-BENJAMIN', 'PRD-BLUETOOTH', 'USR-BENJAMIN', 4, 'Great sound for its size. Battery lasts a week of daily use.', '2023-11-08', 'approved');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-BLUETOOTH-USR-MINA', 'PRD-BLUETOOTH', 'USR-MINA', 5, 'Amazing clarity. Easy to pair, would buy again.', '2024-06-04', 'approved');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-GYM-TOWEL-USR-LUCA', 'PRD-GYM-TOWEL', 'USR-LUCA', 3, 'Absorbent but slightly smaller than expected.', '2022-10-21', 'approved');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-NOVEL-USR-LUCA', 'PRD-NOVEL', 'USR-LUCA', 3, 'The story was engaging, but the ending felt rushed.', '2023-03-07', 'approved');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-NOVEL-USR-MINA', 'PRD-NOVEL', 'USR-MINA', 5, 'Couldn''t put it down. Highly recommended for fantasy lovers.', '2024-01-14', 'pending');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-PLANTKIT-USR-OLGA', 'PRD-PLANTKIT', 'USR-OLGA', 2, 'Kit arrived with two pots broken. Seeds sprouted well though.', '2023-05-29', 'rejected');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-REDMUG-USR-ALICE', 'PRD-REDMUG', 'USR-ALICE', 5, 'Lovely mug! Excellent quality and vibrant color.', '2022-03-15', 'approved');
+INSERT INTO reviews (review_id, product_id, user_id, rating, review_text, timestamp, moderation_status) VALUES ('PRD-REDMUG-USR-BENJAMIN', 'PRD-REDMUG', 'USR-BENJAMIN', 4, 'Nice mug, keeps drinks hot. Handle feels sturdy.', '2023-08-17', 'pending');

@@ -1,0 +1,16 @@
+INSERT INTO equipment (equipment_id, type, model, condition, location, availability_status) VALUES ('EQ-MON-582', 'monitor', 'GE Healthcare Vivid S6', 'fair', 'Room 301-B', 'loaned');
+INSERT INTO equipment (equipment_id, type, model, condition, location, availability_status) VALUES ('EQ-OPUMP-119', 'infusion pump', 'Baxter Sigma Spectrum', 'damaged', 'Maintenance Dept', 'available');
+INSERT INTO equipment (equipment_id, type, model, condition, location, availability_status) VALUES ('EQ-OX-422', 'portable oxygen', 'Respironics SimplyGo', 'good', 'Ward A Supply Room', 'loaned');
+INSERT INTO equipment (equipment_id, type, model, condition, location, availability_status) VALUES ('EQ-WALK-14', 'walker', 'Medline Freedom', 'good', 'Physical Therapy Suite', 'loaned');
+INSERT INTO equipment (equipment_id, type, model, condition, location, availability_status) VALUES ('EQ-WC-001', 'wheelchair', 'Nova Traveler LX', 'good', 'Entrance Hall', 'available');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-ALC-180', 'Alice Chan', 'alice.chan23@example.com', 'patient');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-ALC-751', 'Alice Chan', 'alice.chan751@mail.com', 'patient');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-CBR-888', 'Carlos Bernard', '+15557834920', 'patient');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-EMMA-04', 'Emma Small', 'emma.small@outlook.com', 'staff');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-JD-002', 'Jordan Diaz', 'jordan.diaz@clinic.org', 'staff');
+INSERT INTO users (user_id, name, contact_info, user_type) VALUES ('USR-LSTAFF-77', 'Logan Everett', 'leverett@hospitaladmin.com', 'admin');
+INSERT INTO loans (loan_id, equipment_id, user_id, borrowed_date, due_date, returned_date, status) VALUES ('LN-1baab42e-7', 'EQ-OPUMP-119', 'USR-EMMA-04', '2024-06-19', '2024-06-22', '2024-06-21T09:25:00', 'returned');
+INSERT INTO loans (loan_id, equipment_id, user_id, borrowed_date, due_date, returned_date, status) VALUES ('LN-1c10cdb2-1', 'EQ-MON-582', 'USR-JD-002', '2024-05-10', '2024-05-18', NULL, 'overdue');
+INSERT INTO loans (loan_id, equipment_id, user_id, borrowed_date, due_date, returned_date, status) VALUES ('LN-1e02b605-9', 'EQ-OX-422', 'USR-ALC-180', '2024-06-23', '2024-07-04', NULL, 'active');
+INSERT INTO loans (loan_id, equipment_id, user_id, borrowed_date, due_date, returned_date, status) VALUES ('LN-1e88b90c-5', 'EQ-WC-001', 'USR-ALC-751', '2024-06-22', '2024-06-29', NULL, 'active');
+INSERT INTO loans (loan_id, equipment_id, user_id, borrowed_date, due_date, returned_date, status) VALUES ('LN-1f77ccde-3', 'EQ-WALK-14', 'USR-CBR-888', '2024-06-10', '2024-06-15', '2024-06-16T15:32:10', 'returned');

@@ -1,0 +1,15 @@
+INSERT INTO users (user_id, shown_id, name, profile_info) VALUES ('5569e7bf-1d6d-4450-aa71-7f25c900bb2c', '5569e7bf-1d6d-4450-aa71-7f25c900bb2c', 'Jacob Kwon', 'Night shift nurse, enjoys spicy food');
+INSERT INTO users (user_id, shown_id, name, profile_info) VALUES ('U001', 'U001', 'Alice Chan', 'Vegan, Marathon runner');
+INSERT INTO users (user_id, shown_id, name, profile_info) VALUES ('U002', 'U002', 'Peter Lim', 'Office worker, lactose intolerant');
+INSERT INTO users (user_id, shown_id, name, profile_info) VALUES ('U003', 'U003', 'Mariana Reyes', 'College student, pescatarian');
+INSERT INTO users (user_id, shown_id, name, profile_info) VALUES ('U004', 'U004', 'Alice Chan', 'Yoga instructor, gluten-free');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('438c67ea-ffb2-46e2-b8a3-aa7ac2b923ed', '438c67ea-ffb2-46e2-b8a3-aa7ac2b923ed', '5569e7bf-1d6d-4450-aa71-7f25c900bb2c', 'Kimchi Fried Rice', 647.9, '2024-06-02T21:10:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('563fa5e1-d6da-463f-b727-4bab6c12096a', '563fa5e1-d6da-463f-b727-4bab6c12096a', 'U001', 'Mango Smoothie', 195.0, '2024-04-29T10:08:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR001', 'MR001', 'U001', 'Avocado Toast with Cherry Tomatoes', 320.5, '2023-07-01T08:14:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR002', 'MR002', 'U002', 'Chicken Rice', 580.0, '2024-02-13T12:45:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR003', 'MR003', 'U003', 'Salmon Sushi Set', 430.2, '2023-09-22T18:30:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR004', 'MR004', 'U004', 'Quinoa Salad with Roasted Pumpkin', 285.7, '2022-11-17T13:15:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR009', 'MR009', 'U003', 'Vegetable Stir Fry', 380.0, '2023-08-21T19:57:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR010', 'MR010', 'U002', 'Thai Green Curry', 690.3, '2023-12-19T13:44:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('MR011', 'MR011', 'U004', 'Grilled Zucchini Wrap', 229.1, '2023-03-04T11:28:00');
+INSERT INTO meal_records (record_id, shown_id, user_id, meal_name, calories, consumed_at) VALUES ('a8eebceb-3973-4660-b2b7-9d11edc6d56c', 'a8eebceb-3973-4660-b2b7-9d11edc6d56c', '5569e7bf-1d6d-4450-aa71-7f25c900bb2c', 'Spinach Omelette', 261.5, '2024-05-23T07:23:00');
