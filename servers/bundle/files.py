@@ -36,6 +36,7 @@ MISSING = f"the file is missing; a bundle has {', '.join(SERVED_FILES[:-1])} and
 LARGEST_DESCRIPTION = 512 * 1024
 LARGEST_POLICY = 256 * 1024
 LARGEST_SCHEMA = 256 * 1024
+NO_OPTION = "no option raises it, so leave rows out"
 LARGEST_SEED = 64 * 1024 * 1024
 """Bytes of `seed.sql`, and of it and all files of rows together."""
 LARGEST_SCENARIOS = 8 * 1024 * 1024
@@ -324,6 +325,8 @@ def _decoded_pieces(path: Path, file: RawIOBase, largest: int) -> Generator[str]
 
 
 def _told(size: int) -> str:
+    if size == LARGEST_SEED:
+        return f"{size // 1024 // 1024} MiB, the most of seed.sql and seed/ together; {NO_OPTION}"
     return f"{size // 1024 // 1024} MiB" if size >= 1024 * 1024 else f"{size // 1024} KiB"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from servers.bundle.files import LARGEST_SEED, ROWS_FOLDER, BundleFolder, opened
+from servers.bundle.files import LARGEST_SEED, NO_OPTION, ROWS_FOLDER, BundleFolder, opened
 from servers.errors import BundleError
 
 SEED = "seed.sql"
@@ -130,7 +130,9 @@ def measured_seeds(files: BundleFolder) -> MeasuredSeeds:
             tables[name] = measured(files, name)
             size += tables[name].size
             if size > LARGEST_SEED:
-                together = f"{SEED} and {ROWS_FOLDER}/ are together larger than {LARGEST_SEED // 1024**2} MiB"
+                together = (
+                    f"{SEED} and {ROWS_FOLDER}/ are together larger than {LARGEST_SEED // 1024**2} MiB; {NO_OPTION}"
+                )
                 raise BundleError(f"{files.path}: {together}")
     except BundleError as error:
         return MeasuredSeeds(None, {}, [*findings, str(error)])

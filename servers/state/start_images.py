@@ -9,9 +9,9 @@ import logging
 import os
 import re
 import stat
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
@@ -212,8 +212,15 @@ class Starts:
             if len(start.image) <= LARGEST_BASE:
                 return await built_on(start, environment, setup, clock, self.guests)
         size = environment.seed_size
-        async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPT else nullcontext():
+        if size <= SMALL_SCRIPT:
             return await built(environment, setup, clock, self.guests)
+        async with self._scripts.taken(environment.id, size):
+            log.info("a large start is being built", extra={"environment": environment.id, "bytes": size})
+            begin = time.monotonic()
+            image, finding = await built(environment, setup, clock, self.guests)
+            extra = {"environment": environment.id, "bytes": len(image), "seconds": time.monotonic() - begin}
+            log.info("a large start was built" if not finding else "a large start cannot be built", extra=extra)
+            return image, finding
 
     def _kept(self, name: str, environment: Environment, image: Image) -> StartImage:
         """Store an image that a guest built."""

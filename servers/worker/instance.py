@@ -357,7 +357,7 @@ class Instance:
         """
         try:
             changes = await self.verification.verify(self.environment, self.start, self.state, outcome.changes, now=now)
-            return outcome._replace(changes=changes)
+            return outcome if changes == outcome.changes else outcome._replace(changes=changes)
         except ChangesError as error:
             if self.guest is not None:
                 self.guest.kill("lied", str(error))

@@ -199,8 +199,7 @@ class Worker:
             NotFound, BundleError: no such environment, or it cannot be started.
             CapacityError: there is no room.
         """
-        if self.live + order.count > self.settings.most_instances:
-            raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
+        self._see_that_there_is_room(order.count)
         begin, name = time.perf_counter(), order.environment
         environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
         await self._see_that_it_agrees(environment)
@@ -409,8 +408,7 @@ class Worker:
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
         """New instances with the state and history of an existing one."""
-        if self.live + count > self.settings.most_instances:
-            raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
+        self._see_that_there_is_room(count)
         begin = time.perf_counter()
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
@@ -419,6 +417,13 @@ class Worker:
             tickets = await self._created(instance.state.origin, calls, count, large=_is_large(instance))
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
         return tickets
+
+    def _see_that_there_is_room(self, count: int) -> None:
+        """Refuse more instances than this worker holds. Raises CapacityError."""
+        most = self.settings.most_instances
+        if self.live + count > most:
+            told = f"no room for {count} more instances ({self.live} live, at most {most})"
+            raise CapacityError(f"{told}; close some and retry, or add a worker (`farm worker --capacity`)")
 
     def _see_that_there_is_disk(self, size: int) -> None:
         """Refuse what would fill the disk that stores calls. Raises CapacityError."""

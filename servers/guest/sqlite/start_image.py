@@ -98,7 +98,8 @@ def _sealed(connection: apsw.Connection) -> tuple[bytes, list[str]]:
         return b"", [f"{SCRIPTS}: {found}"]
     image = connection.serialize("main") or b""
     if len(image) > LARGEST_IMAGE:
-        return b"", [f"{SCRIPTS}: the rows take {len(image):,} bytes; a start has at most {LARGEST_IMAGE:,}"]
+        told = f"the rows take {len(image):,} bytes with their indexes; a start has at most {LARGEST_IMAGE:,}"
+        return b"", [f"{SCRIPTS}: {told}. No option raises it: leave rows out, or an index"]
     return image, []
 
 

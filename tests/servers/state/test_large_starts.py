@@ -22,7 +22,7 @@ from servers.guest.sqlite.start_image import build
 from servers.limits.memory import ORDINARY_START
 from servers.messages import Judge, Launch
 from servers.sandbox.guest_pool import Guests
-from servers.state.start_images import MOST_HELD, built
+from servers.state.start_images import MOST_HELD, SMALL_SCRIPT, built
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
@@ -132,6 +132,20 @@ async def test_a_long_seed_is_not_in_memory_while_a_start_is_built(tmp_path: Pat
         seed.write_text(subject.SEED + "-- another \n" * 1_000_000)
         with pytest.raises(BundleError, match=r"seed\.sql: has changed while it was used"):
             await built(environment, "", CLOCK, guests)
+
+
+async def test_the_log_tells_when_the_build_of_a_large_start_begins_and_ends(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject.write_bundle(tmp_path / "library" / "store")
+    seed = tmp_path / "library" / "store" / "seed.sql"
+    seed.write_text(subject.SEED + "-- nothing\n" * (SMALL_SCRIPT // 10))
+    with caplog.at_level("INFO", logger="farm.starts"):
+        async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
+            for _ in range(2):
+                await worker.launch(Launch(environment="store"))
+    told = [(one.message, vars(one)["environment"]) for one in caplog.records if one.name == "farm.starts"]
+    assert told == [("a large start is being built", "store"), ("a large start was built", "store")]
 
 
 async def test_of_many_starts_only_some_are_in_memory_and_all_are_served(tmp_path: Path) -> None:

@@ -198,7 +198,9 @@ async def test_an_instance_that_never_was_is_not_found(worker: Worker) -> None:
 async def test_there_is_room_for_so_many_and_no_more(library: Library, worker: Worker) -> None:
     async with Worker(library, worker.folder / "small", WorkerSettings(most_instances=3)) as small:
         [first, *_] = await small.launch(Launch(environment="shop", count=2))
-        with pytest.raises(CapacityError, match=r"no room for 2 more instances \(2 live\); close some and retry"):
+        with pytest.raises(
+            CapacityError, match=r"no room for 2 more instances \(2 live, at most 3\); close some .* --capacity"
+        ):
             await small.launch(Launch(environment="shop", count=2))
         with pytest.raises(CapacityError):
             await small.fork(first.instance, 2)
