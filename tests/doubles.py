@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -168,6 +168,19 @@ def refused(status: int, message: str, *, code: str | None = None, **headers: st
     return JSONResponse({"error": error}, status_code=status, headers=named)
 
 
+@asynccontextmanager
+async def serving_chat(
+    complete: Callable[[Request], Awaitable[Response]],
+    models: Callable[[], Response] = lambda: Response(status_code=404),
+) -> AsyncGenerator[str]:
+    """Serve a function as a chat completions endpoint on loopback. Gives the base URL."""
+    app = FastAPI()
+    app.add_api_route("/v1/models", models, response_model=None)
+    app.add_api_route("/v1/chat/completions", complete, methods=["POST"], response_model=None)
+    async with serving(app) as origin:
+        yield f"{origin}/v1"
+
+
 @dataclass
 class StubEndpoint:
     """A chat completions endpoint that gives prepared answers in order; `None` never comes."""
@@ -181,11 +194,8 @@ class StubEndpoint:
     @asynccontextmanager
     async def serve(self) -> AsyncGenerator[str]:
         """Gives the base URL."""
-        app = FastAPI()
-        app.add_api_route("/v1/models", lambda: self.models or Response(status_code=404), response_model=None)
-        app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
-        async with serving(app) as origin:
-            yield f"{origin}/v1"
+        async with serving_chat(self._complete, lambda: self.models or Response(status_code=404)) as url:
+            yield url
 
     async def _complete(self, request: Request) -> Response:
         self.requests.append(await request.json())

@@ -1,21 +1,18 @@
 """A model plays at a page: to its answer, until a person takes over, and where its endpoint says no."""
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
-from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 
 from agent_client.toolbox import connect
 from servers.scenario.scenario import Solution
-from tests.doubles import serving
+from tests.doubles import StubEndpoint, refused, said
 from tests.frameworks.scripted_endpoint import ScriptedEndpoint
+from tests.processes import until
 from tests.registry.web.browsers import Visitor, in_one_task
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,7 +20,7 @@ PLAYED = Solution.model_validate(
     {"calls": [{"tool": "price", "arguments": {"id": "t2", "cents": 250}}], "answer": "The bell costs 2.50 <b>now</b>."}
 )
 KEY = "sk-a-key-that-nobody-sees"
-CALL = {"id": "a", "type": "function", "function": {"name": "price", "arguments": '{"id": "t2", "cents": 250}'}}
+CALL = {"id": "a", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -36,7 +33,7 @@ async def begun(visitor: Visitor, url: str) -> str:
     """The address of an instance which a model behind this endpoint plays."""
     [lease] = await visitor.client.launch("shop", "dearer")
     own = f"/instances/{lease.instance}"
-    answer = await visitor.send(f"{own}/model", model="scripted", base_url=f"{url}/v1", key=KEY)
+    answer = await visitor.send(f"{own}/model", model="scripted", base_url=url, key=KEY)
     assert answer.status_code == 303, answer.text
     return own
 
@@ -60,9 +57,8 @@ async def seen(visitor: Visitor, own: str, text: str) -> str:
 
 
 async def test_a_model_plays_to_its_answer_and_is_watched(visitor: Visitor) -> None:
-    endpoint = ScriptedEndpoint(PLAYED)
-    async with endpoint.serve() as url:
-        own = await begun(visitor, url)
+    async with ScriptedEndpoint(PLAYED).serve() as origin:
+        own = await begun(visitor, f"{origin}/v1")
         page = await seen(visitor, own, "scripted answers")
     assert "The bell costs 2.50 &lt;b&gt;now&lt;/b&gt;." in page
     assert "<ins>250</ins>" in page
@@ -72,28 +68,13 @@ async def test_a_model_plays_to_its_answer_and_is_watched(visitor: Visitor) -> N
 
 
 async def test_a_person_takes_over_in_the_middle(visitor: Visitor) -> None:
-    asked_again, asks = asyncio.Event(), 0
-
-    async def chat() -> Any:
-        nonlocal asks
-        asks += 1
-        if asks > 1:
-            asked_again.set()
-            await asyncio.Event().wait()  # it thinks until somebody has enough
-        message = {"role": "assistant", "content": "I look.", "tool_calls": [CALL]}
-        return {
-            "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-        }
-
-    app = FastAPI()
-    app.add_api_route("/v1/chat/completions", chat, methods=["POST"], response_model=None)
-    async with serving(app) as url:
+    endpoint = StubEndpoint([said("I look.", calls=[CALL]), None])
+    async with endpoint.serve() as url:
         own = await begun(visitor, url)
-        again = await visitor.send(f"{own}/model", model="other", base_url=f"{url}/v1")
+        again = await visitor.send(f"{own}/model", model="other", base_url=url)
         assert again.status_code == 409
         assert "plays this instance already" in again.text
-        await asked_again.wait()
+        await until(lambda: len(endpoint.requests) == 2, "the model is asked again")
         assert "scripted plays" in await visitor.page(own)
         await visitor.send(f"{own}/take-over")
         page = await seen(visitor, own, "A person took over.")
@@ -104,10 +85,7 @@ async def test_a_person_takes_over_in_the_middle(visitor: Visitor) -> None:
 
 
 async def test_an_endpoint_that_refuses_its_key_is_told_on_the_page(visitor: Visitor) -> None:
-    app = FastAPI()
-    refused = JSONResponse({"error": {"message": "<i>no such key</i>"}}, status_code=401)
-    app.add_api_route("/v1/chat/completions", lambda: refused, methods=["POST"], response_model=None)
-    async with serving(app) as url:
+    async with StubEndpoint([refused(401, "<i>no such key</i>")]).serve() as url:
         own = await begun(visitor, url)
         page = await seen(visitor, own, "no such key")
     assert "<i>no such key" not in page
@@ -115,7 +93,7 @@ async def test_an_endpoint_that_refuses_its_key_is_told_on_the_page(visitor: Vis
 
 
 async def test_an_endpoint_that_nobody_answers_is_an_error_and_no_answer(visitor: Visitor) -> None:
-    own = await begun(visitor, "http://127.0.0.1:9")
+    own = await begun(visitor, "http://127.0.0.1:9/v1")
     page = await seen(visitor, own, "cannot reach")
     assert "scripted answers" not in page
     model = page.partition('id="model"')[2].partition('id="timeline"')[0]

@@ -1,18 +1,18 @@
 """An endpoint on loopback that writes conversations, plays the user and solves, all as it is given in advance."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
 from agent_client.references import resolve, resolve_text
 from agent_client.trace import ToolResult
 from servers.scenario.scenario import Solution
-from tests.doubles import refused, said, serving
+from tests.doubles import refused, said, serving_chat
 
 
 @dataclass
@@ -31,13 +31,9 @@ class TalkingModel:
     asked: list[str] = field(default_factory=list[str])
     prompts: list[list[dict[str, Any]]] = field(default_factory=list[Any])
 
-    @asynccontextmanager
-    async def serve(self) -> AsyncGenerator[str]:
+    def serve(self) -> AbstractAsyncContextManager[str]:
         """Gives the base URL."""
-        app = FastAPI()
-        app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
-        async with serving(app) as origin:
-            yield f"{origin}/v1"
+        return serving_chat(self._complete)
 
     async def _complete(self, request: Request) -> Response:
         if self.ends_after is not None and len(self.asked) >= self.ends_after:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
-from tests.doubles import refused, said, serving
+from tests.doubles import refused, said, serving_chat
 
 RECORDING = Path(__file__).parent.parent / "recordings" / "library_loans_forward.jsonl.gz"
 NAME = re.compile(r"^# The scenario: (.*)$", re.MULTILINE)
@@ -74,10 +74,8 @@ class RecordedModel:
                 self._runs[key][-1].append(one["response"])
             else:
                 self._left[key].append(one["response"])
-        app = FastAPI()
-        app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
-        async with serving(app) as origin:
-            yield f"{origin}/v1"
+        async with serving_chat(self._complete) as url:
+            yield url
 
     async def _complete(self, request: Request) -> Response:
         if self.ends_after is not None and len(self.asked) >= self.ends_after:

@@ -3,15 +3,15 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
-from tests.doubles import refused, said, serving
+from tests.doubles import refused, said, serving_chat
 
 KEY = "Bearer key-1"
 
@@ -39,13 +39,9 @@ class Model:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[dict[str, Any]] = field(default_factory=list[Any])
 
-    @asynccontextmanager
-    async def serve(self) -> AsyncGenerator[str]:
+    def serve(self) -> AbstractAsyncContextManager[str]:
         """Gives the base URL."""
-        app = FastAPI()
-        app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
-        async with serving(app) as origin:
-            yield f"{origin}/v1"
+        return serving_chat(self._complete)
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()
