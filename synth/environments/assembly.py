@@ -1,6 +1,7 @@
 """Assembly: the artefacts become a bundle, which the farm checks like any other."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from synth.environments.drafts.start_images import guests_here
 from synth.environments.drafts.tool_signatures import described
 from synth.environments.inspection import Inspection
 from synth.environments.schema import Schema
-from synth.pipeline.artefact import digest_of_file, read_artefact
+from synth.pipeline.artefact import Artefact, digest_of_file, read_artefact
 from synth.pipeline.asker import Asker, Rejected
 from synth.pipeline.stage import Artefacts, Stage
 
@@ -38,29 +39,54 @@ async def assemble(made: Artefacts, _asker: Asker) -> Assembly:
     Raises:
         Rejected: the farm's own check has a finding that no earlier stage had.
     """
-    source = made[Code].source
+    inspection = made[Inspection]
+    return await assembled(
+        made,
+        made[Code],
+        examples=examples_of(inspection),
+        provenance=_provenance(made),
+        counts={
+            **{
+                f"rules_of_{holder}": sum(rule.holder == holder for rule in made[Schema].rules)
+                for holder in ("schema", "tool", "agent")
+            },
+            "calls_inspected": len(inspection.cases),
+        },
+    )
+
+
+async def assembled(
+    made: Artefacts,
+    code: Code,
+    *,
+    examples: tuple[BundleExample, ...],
+    provenance: Provenance,
+    counts: Mapping[str, int],
+    more: Mapping[str, str] | None = None,
+) -> Assembly:
+    """Write a bundle with `more` files and check it. Its counts are the usual ones and `counts`.
+
+    Raises:
+        Rejected: the farm's own check has a finding.
+    """
     async with guests_here() as guests:
-        tools, _ = await described(source, guests)
-        texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
-        texts = replace(texts, examples=examples_of(made[Inspection]))
-        for name, text in {**texts.files(_provenance(made)), EXCHANGES_FILE: exchanges_of(made.folder)}.items():
+        derived, _ = await described(code.source, guests)
+        tools = list(derived.values())
+        texts = replace(texts_of(made, code.source, tools, code.unbreakable), examples=examples)
+        files = {**texts.files(provenance), **(more or {}), EXCHANGES_FILE: exchanges_of(made.folder)}
+        for name, text in files.items():
             made.write(f"bundle/{made.environment}/{name}", text)
         wrong = await findings(made.bundle, guests)
     if wrong:
         raise Rejected("assemble", [finding.replace(str(made.folder), "") for finding in wrong])
-    rules = made[Schema].rules
     return Assembly(
         bundle=f"bundle/{made.environment}",
         files={path.name: digest_of_file(path) for path in sorted(made.bundle.iterdir())},
         counts={
             "tools": len(tools),
-            "commands": sum(tool["writes"] for tool in tools.values()),
-            "rules": len(rules),
-            **{
-                f"rules_of_{holder}": sum(rule.holder == holder for rule in rules)
-                for holder in ("schema", "tool", "agent")
-            },
-            "calls_inspected": len(made[Inspection].cases),
+            "commands": sum(tool["writes"] for tool in tools),
+            "rules": len(made[Schema].rules),
+            **counts,
         },
     )
 
@@ -80,12 +106,11 @@ def examples_of(inspection: Inspection) -> tuple[BundleExample, ...]:
 
 
 def _provenance(made: Artefacts) -> Provenance:
-    models = {model for path in sorted(made.folder.glob("[0-9][0-9]-*.json")) for model in _models(path)}
     return Provenance(
         source="synthesised",
         licence=LICENCE,
         date=made.date,
-        model=", ".join(sorted(models)) or None,
+        model=models_of(made.folder),
         prompts=prompts(),
     )
 
@@ -96,6 +121,11 @@ def prompts() -> dict[str, str]:
     return {name: digest_of_file(HERE / f"{name}.md") for name in names}
 
 
+def models_of(folder: Path) -> str | None:
+    """The names of the models behind its artefacts."""
+    return ", ".join(sorted({model for artefact in _artefacts(folder) for model in artefact.models})) or None
+
+
 def exchanges_of(folder: Path) -> str:
     """The requests behind its artefacts, with digests, and the reasons of refused answers, as JSON."""
     told = [
@@ -103,13 +133,12 @@ def exchanges_of(folder: Path) -> str:
             "stage": artefact.stage,
             **exchange.model_dump(include={"prompt", "model", "prompt_tokens", "completion_tokens", "reasons"}),
         }
-        for path in sorted(folder.glob("[0-9][0-9]-*.json"))
-        if (artefact := read_artefact(path)) is not None
+        for artefact in _artefacts(folder)
         for exchange in artefact.exchanges
     ]
     return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
-def _models(path: Path) -> tuple[str, ...]:
-    artefact = read_artefact(path)
-    return artefact.models if artefact else ()
+def _artefacts(folder: Path) -> list[Artefact]:
+    found = map(read_artefact, sorted(folder.glob("[0-9][0-9]-*.json")))
+    return [artefact for artefact in found if artefact is not None]

@@ -1,23 +1,19 @@
 """The last stages of a rewriting: both are the same in many calls, the bundle, its proof."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from servers.authoring.check import findings
 from servers.authoring.proof import PROOF_FILE
 from servers.bundle.description import Provenance
 from servers.bundle.environment import as_json
 from servers.files.named_file import text_named
 from servers.records import Record
-from synth.environments.assembly import EXCHANGES_FILE, Assembly, exchanges_of
-from synth.environments.code import Bench, texts_of
+from synth.environments.assembly import Assembly, assembled, models_of
+from synth.environments.code import Bench
 from synth.environments.drafts.start_images import guests_here
-from synth.environments.drafts.tool_signatures import described
 from synth.environments.interface import Interface
 from synth.environments.proof import evidence_of
-from synth.environments.schema import Schema
-from synth.pipeline.artefact import digest_of_file, read_artefact
-from synth.pipeline.asker import Asker, Rejected
+from synth.pipeline.artefact import digest_of_file
+from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, GoBack, Stage
 from synth.prove.proof import Proof
 from synth.prove.prover import prove
@@ -67,29 +63,18 @@ async def assemble(made: Artefacts, _asker: Asker) -> Assembly:
     Raises:
         Rejected: the farm's own check has a finding.
     """
-    code, copy = made[Toolset].code, made[ImportedCopy]
-    async with guests_here() as guests:
-        derived, _ = await described(code.source, guests)
-        texts = texts_of(made, code.source, list(derived.values()), code.unbreakable)
-        texts = replace(texts, examples=kept_examples(code.examples))
-        more = {TWIN_FILE: as_json(whole_twin(made)), EXCHANGES_FILE: exchanges_of(made.folder)}
-        licence = imported_folder(made) / LICENCE_FILE
-        if licence.exists():
-            more[LICENCE_FILE] = text_named(licence)
-        for name, text in {**texts.files(_provenance(made, copy)), **more}.items():
-            made.write(f"bundle/{made.environment}/{name}", text)
-        wrong = await findings(made.bundle, guests)
-    if wrong:
-        raise Rejected("assemble", [finding.replace(str(made.folder), "") for finding in wrong])
-    return Assembly(
-        bundle=f"bundle/{made.environment}",
-        files={path.name: digest_of_file(path) for path in sorted(made.bundle.iterdir())},
-        counts={
-            "tools": len(derived),
-            "commands": sum(tool["writes"] for tool in derived.values()),
-            "rules": len(made[Schema].rules),
-            **figures(made[Equal].shown),
-        },
+    code = made[Toolset].code
+    more = {TWIN_FILE: as_json(whole_twin(made))}
+    licence = imported_folder(made) / LICENCE_FILE
+    if licence.exists():
+        more[LICENCE_FILE] = text_named(licence)
+    return await assembled(
+        made,
+        code,
+        examples=kept_examples(code.examples),
+        provenance=_provenance(made, made[ImportedCopy]),
+        counts=figures(made[Equal].shown),
+        more=more,
     )
 
 
@@ -125,14 +110,12 @@ def whole_twin(made: Artefacts) -> Twin:
 
 
 def _provenance(made: Artefacts, copy: ImportedCopy) -> Provenance:
-    artefacts = map(read_artefact, sorted(made.folder.glob("[0-9][0-9]-*.json")))
-    models = {model for artefact in artefacts if artefact is not None for model in artefact.models}
     shown = made[Equal].shown
     return Provenance(
         source=f"rewritten from {copy.source}",
         licence=copy.licence,
         date=made.date,
-        model=", ".join(sorted(models)) or None,
+        model=models_of(made.folder),
         prompts=prompts(),
         notes=f"Written by `farm synth run --from`. {_in_words(shown.calls, made[Equal].differences)}",
     )

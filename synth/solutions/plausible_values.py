@@ -8,8 +8,9 @@ from servers.guest.sqlite.plain_text import plain_text
 from servers.guest.sqlite.sql_text import quoted
 from servers.state.readonly_query import Reader
 from servers.text.json_values import is_list, is_object
+from synth.play.value_sources import DATE
 from synth.play.values import day_in, later
-from synth.solutions.value_texts import DATE, DATETIME
+from synth.solutions.value_texts import DATETIME
 
 TIME = re.compile(r"\d\d:\d\d")
 MOST_ROWS = 400

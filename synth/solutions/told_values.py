@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from agent_client.references import REFERENCE
 from servers.guest.sqlite.plain_text import plain_text
 from servers.text.json_values import is_list, is_object
+from synth.play.value_sources import DATE
 from synth.solutions.call_run import PlayedCall
-from synth.solutions.value_texts import DATE, DATETIME, MONTHS, NUMBERS, in_words, is_money, money
+from synth.solutions.value_texts import DATETIME, MONTHS, NUMBERS, in_words, is_money, money
 
 DAY_OF = re.compile(rf"\b(\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS).lower()})|\d\d:\d\d)\b", re.IGNORECASE)
 """Digits of a task that are no number of their own: days and times."""

@@ -5,10 +5,10 @@ from datetime import date
 from typing import Any, Literal
 
 from servers.text.json_values import is_list
+from synth.play.value_sources import DATE
 
 ValueForm = Literal["date", "money", "count", "text"]
 
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
