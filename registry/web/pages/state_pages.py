@@ -1,5 +1,6 @@
 """The pages of all instances, and of one instance's state: tables, the difference since the start, SQL, a copy."""
 
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple, cast, get_args
 
 from starlette.responses import Response
@@ -81,9 +82,9 @@ class StatePages:
                 continue
         return visit.go_to("/farm" if visit.form.get("back") == "/farm" else "/instances")
 
-    async def state(self, visit: Visit) -> Response:
+    async def state(self, visit: Visit, lease: Lease) -> Response:
         """One table: sorted, filtered, paged."""
-        lease, starts = await self._instance(visit)
+        starts = await _starts_of(visit, lease)
         door = await visit.registry.reading_door(lease.instance)
         offset = visit.number("row", most=FURTHEST)
         view = await table_view(
@@ -102,16 +103,15 @@ class StatePages:
                 trouble = str(error)
         return await self._drawn(visit, lease, "tables", view=view, asked=asked, trouble=trouble)
 
-    async def diff(self, visit: Visit) -> Response:
+    async def diff(self, visit: Visit, lease: Lease) -> Response:
         """The rows that differ from the start."""
-        lease, _ = await self._instance(visit)
         door = await visit.registry.reading_door(lease.instance)
         changes, trouble = await changes_of(door, lease.instance)
         return await self._drawn(visit, lease, "diff", changes=changes[:MOST_CLOSED], all=len(changes), trouble=trouble)
 
-    async def sql(self, visit: Visit) -> Response:
+    async def sql(self, visit: Visit, lease: Lease) -> Response:
         """One SELECT of a person."""
-        lease, starts = await self._instance(visit)
+        starts = await _starts_of(visit, lease)
         sql = visit.form.get("sql", "")[:LARGEST_QUERY]
         found: QueryRows | None = None
         trouble = ""
@@ -133,29 +133,30 @@ class StatePages:
         headers = {"Content-Disposition": f'attachment; filename="{instance}.db"'}
         return ImageResponse(image, media_type=SQLITE, headers=headers)
 
-    async def _instance(self, visit: Visit) -> tuple[Lease, list[StartTable]]:
-        lease = await visit.registry.find(visit.part("instance"))
-        catalogue = visit.registry.catalogue
-        try:
-            detail = await catalogue.answer(lambda: catalogue.library.environment(lease.environment))
-            return lease, await visit.pages.start_tables(lease.environment, detail.digest)
-        except FarmError:
-            return lease, []
-
     async def _drawn(self, visit: Visit, lease: Lease, tab: str, code: int = 200, **values: object) -> Response:
         door = await visit.registry.reading_door(lease.instance)
         standing = await door.ask(STANDING, InstanceOrder(instance=lease.instance))
         return await visit.drawn(f"state_{tab}.html", code, lease=lease, standing=standing, tab=tab, **values)
 
 
-def _of_what_is_there(page: PageView) -> PageView:
+def _of_what_is_there(page: Callable[[Visit, Lease], Awaitable[Response]]) -> PageView:
     """A page of a state. If the instance is over, the page that says so takes its place."""
 
     async def shown(visit: Visit) -> Response:
         lease = await visit.registry.find(visit.part("instance"))
-        return await over_page(visit, lease) if is_over(lease) else await page(visit)
+        return await over_page(visit, lease) if is_over(lease) else await page(visit, lease)
 
     return shown
+
+
+async def _starts_of(visit: Visit, lease: Lease) -> list[StartTable]:
+    """The tables that an instance began with; none where its environment cannot be read."""
+    catalogue = visit.registry.catalogue
+    try:
+        detail = await catalogue.answer(lambda: catalogue.library.environment(lease.environment))
+        return await visit.pages.start_tables(lease.environment, detail.digest)
+    except FarmError:
+        return []
 
 
 def _filter(visit: Visit, view: TableView) -> Filter:
