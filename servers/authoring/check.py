@@ -36,9 +36,9 @@ from servers.text.wording import counted, noun, without_middle
 from servers.validation import first_problem
 
 SHOWN = 3
+"""The most names in one finding."""
 LONGEST_FINDING = 2_000
 """Characters of a finding. A longer one, which quotes much, is told without its middle."""
-"""The most names in one finding."""
 
 
 class _Described(Record):

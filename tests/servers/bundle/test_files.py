@@ -291,7 +291,7 @@ def test_what_is_heavy_to_read_gives_a_bounded_number_of_findings(shop: Path, he
 
 
 async def test_a_long_finding_is_told_without_its_middle(shop: Path) -> None:
-    (shop / "phrases.json").write_text(json.dumps({"asks": {"price": {"self": ["{" * 50_000]}}}))
+    (shop / "phrases.json").write_text(json.dumps({"asks": {"price": {"self": ["{nothing}" + "x" * 50_000]}}}))
     async with Guests() as guests:
         found = await findings(shop, guests)
     assert any("phrases.json" in one and " … " in one for one in found), found
