@@ -219,7 +219,7 @@ async def test_a_clients_file_with_a_token_is_its_owners_alone_and_kept_out_of_g
 
 
 async def test_an_agent_whose_lease_is_over_is_told_so(shelf: Path, tmp_path: Path) -> None:
-    options = Options(library=(shelf,), state=tmp_path / "state", port=0, workers=2)
+    options = Options(library=(shelf,), state=tmp_path / "state", port=0)
     async with running(options) as address, FarmClient(address.url, address.token) as client:
         [lease] = await client.launch("shop", ttl_seconds=600)
         (tmp_path / "state" / lease.worker / "instances" / f"{lease.instance}.over").touch()
