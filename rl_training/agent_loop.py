@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Self
 from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import (  # pyright: ignore[reportMissingModuleSource]
@@ -18,11 +18,13 @@ from verl.experimental.agent_loop.agent_loop import (  # pyright: ignore[reportM
 from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: ignore[reportMissingModuleSource]
 
 from agent_client.play import Limits
+from rl_training.config import Episodes
 from rl_training.data.pass_rates import Key, note
 from rl_training.data.rows import Task
 from rl_training.episode.attempt import Attempt, attempt
 from rl_training.episode.branches import Branches, Branching
 from rl_training.episode.farm_connection import Farm, FarmConnection, link_to
+from rl_training.episode.group_race import OverSampling, forget, race_of
 from rl_training.episode.measures import ForkCounts
 from rl_training.episode.progress import Progress
 from rl_training.episode.rendering import ChatMessage, shared_renderings
@@ -31,80 +33,88 @@ from rl_training.episode.token_model import TokenModel
 from rl_training.episode.tokens import Tokens
 from rl_training.episode.tool_call_parser import Speech
 from rl_training.errors import RolloutLost, RowError
-from rl_training.verl.outputs import branch_output, episode_output, lost_output
+from rl_training.verl.outputs import branch_output, episode_output, lost_output, with_dropped
 from servers.errors import InfraError
 
 ATTEMPTS = 2
+LoopOutputs = AgentLoopOutput | list[AgentLoopOutput]
 ForkSettings = Branches | Progress | None
-OnInfraFailure = Literal["raise", "mask"]
 
 
-class FarmAgentLoop(AgentLoopBase):
-    """Plays one row.
+class LoopSettings(Episodes):
+    """The settings of the agent loop: those of episodes, and what a run adds to them.
 
     Args:
         farm_url, farm_token: the registry, and what opens it. All that a worker needs to know.
-        ttl_seconds: how long a lease lives without a heartbeat, so how long a crashed worker holds its instances.
-        perturb: how the tools differ from those of the environments, in one line.
-        turns, turn_tokens, seconds: where an episode ends; the tokens of all turns are bounded by response_length.
-        longest_result: characters of a tool's result that the model reads; the middle of longer ones is left out.
-        on_infra_failure: what becomes of an episode when the farm broke on a second instance too. `raise` lets verl's
-            V1 trainer leave it out of its group; `mask` is for trainers where one raise would end the whole batch.
-        retry_seconds: the pause before the second attempt, in which a farm may restart.
         user, user_key: the model that plays the user where a scenario has a persona, and its key (see UserModel).
             Without it the policy is told the task outright.
         branching: when an episode of the training data is forked (see Branching). Needs the estimator `farm_branches`.
         progress: whether states are judged between turns (see Progress). Needs the estimator `farm_progress`.
+        over_sampling: how many episodes a group begins beyond those that it keeps. Rows say so too (`__rollout_n__`).
         pass_rates: a file to note in whether a scenario of the training data was passed, for a curriculum.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        farm_url: str,
-        farm_token: str,
-        ttl_seconds: int = 120,
-        perturb: str = "",
-        turns: int = 40,
-        turn_tokens: int = 4096,
-        seconds: float = 1800.0,
-        longest_result: int = 20_000,
-        on_infra_failure: OnInfraFailure = "raise",
-        retry_seconds: float = 3.0,
-        user: Mapping[str, Any] | None = None,
-        user_key: str = "",
-        branching: Mapping[str, Any] | None = None,
-        progress: bool = False,
-        pass_rates: str | None = None,
-        tools: object = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.farm = Farm(farm_url, farm_token, ttl_seconds, perturb)
-        self.limits = Limits(turns=turns, seconds=seconds)
-        self.turn_tokens = turn_tokens
-        self.longest_result = longest_result
-        self.on_infra_failure: OnInfraFailure = on_infra_failure
-        self.retry_seconds = retry_seconds
-        self.user = None if user is None else UserModel.model_validate(dict(user))
-        self.user_key = user_key
-        self.branching = None if branching is None else Branching.model_validate(dict(branching))
-        self.progress = progress
-        self.pass_rates = None if pass_rates is None else Path(pass_rates)
+    farm_url: str
+    farm_token: str
+    user: UserModel | None = None
+    user_key: str = ""
+    branching: Branching | None = None
+    progress: bool = False
+    over_sampling: OverSampling | None = None
+    pass_rates: Path | None = None
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> Self:
+        """The settings among what verl hands over by name, taken out of it. Its tables are not plain ones."""
+        told = {name: given.pop(name) for name in cls.model_fields if name in given}
+        tables: dict[str, Mapping[str, Any]] = {name: one for name, one in told.items() if isinstance(one, Mapping)}
+        return cls.model_validate(told | {name: dict(one) for name, one in tables.items()})
+
+
+class FarmAgentLoop(AgentLoopBase):
+    """Plays one row. verl gives what it knows itself, and the settings of its agent loop file."""
+
+    def __init__(self, *args: Any, tools: object = None, **given: Any) -> None:
+        settings = LoopSettings.taken_from(given)
+        super().__init__(*args, **given)
+        self.settings = settings
+        self.farm = Farm(settings.farm_url, settings.farm_token, settings.ttl_seconds, settings.perturb)
+        self.limits = Limits(turns=settings.turns, seconds=settings.seconds)
         self.tool_format: str = self.rollout_config.multi_turn.format
 
-    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput | list[AgentLoopOutput]:
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> LoopOutputs:
         """Play one row. If the farm fails, play it again on a second instance.
+
+        With over-sampling an episode may be dropped, because enough others of its group ended sooner. It has no output.
 
         Raises:
             RowError: the row cannot be played.
             RolloutLost: the farm failed twice, and `on_infra_failure` is `raise`.
         """
+        models: list[TokenModel] = []
+        wanted = self.settings.over_sampling
+        if wanted is None or not _trains(row) or "session_id" not in row:
+            return await self._played(sampling_params, row, models)
+        keep = int(self.rollout_config.n)
+        race = race_of(row["uid"], keep=keep, begun=keep + wanted.extra)
+        try:
+            kept = await race.run(
+                self._played(sampling_params, row, models), lambda: sum(one.tokens.said for one in models)
+            )
+        finally:
+            forget(row["uid"])
+        return [] if kept is None else with_dropped(kept)
+
+    async def _played(
+        self, sampling_params: dict[str, Any], row: dict[str, Any], models: list[TokenModel]
+    ) -> LoopOutputs:
+        """Play one row to its end. `models` gets the policy of each attempt."""
         task, prompt = Task.of_row(row), [dict(message) for message in row["raw_prompt"]]
         link = await link_to(self.farm)
         user = partial(self._partner, link, prompt, row)
         for number in range(1, ATTEMPTS + 1):
             model = self._model(prompt, sampling_params)
+            models.append(model)
             forks = self._forks(link, model, row, user)
             try:
                 async with forks or nullcontext():
@@ -112,7 +122,7 @@ class FarmAgentLoop(AgentLoopBase):
             except InfraError as error:
                 if number == ATTEMPTS:
                     return await self._lost(error, prompt, row)
-                await asyncio.sleep(self.retry_seconds)
+                await asyncio.sleep(self.settings.retry_seconds)
             else:
                 self._note(task, row, done)
                 return self._outputs(done, model, forks, row, attempts=number)
@@ -123,19 +133,19 @@ class FarmAgentLoop(AgentLoopBase):
     ) -> ForkSettings:
         if not _trains(row):
             return None
-        if self.branching is not None:
-            return Branches(link, self.branching, model, self.limits, user)
-        return Progress(link, model) if self.progress else None
+        if self.settings.branching is not None:
+            return Branches(link, self.settings.branching, model, self.limits, user)
+        return Progress(link, model) if self.settings.progress else None
 
     def _partner(self, link: FarmConnection, prompt: list[ChatMessage], row: Mapping[str, Any]) -> Partner | None:
         persona = row["extra_info"].get("persona")
-        if self.user is None or not persona:
+        if self.settings.user is None or not persona:
             return None
-        return Partner(link.user(self.user, self.user_key), persona=persona, task=_goal(prompt))
+        return Partner(link.user(self.settings.user, self.settings.user_key), persona=persona, task=_goal(prompt))
 
     def _note(self, task: Task, row: Mapping[str, Any], done: Attempt) -> None:
-        if self.pass_rates is not None and _trains(row):
-            note(self.pass_rates, Key(task.environment, task.scenario), passed=done.score.success is True)
+        if self.settings.pass_rates is not None and _trains(row):
+            note(self.settings.pass_rates, Key(task.environment, task.scenario), passed=done.score.success is True)
 
     def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
         tokens = Tokens(
@@ -151,8 +161,8 @@ class FarmAgentLoop(AgentLoopBase):
             speech,
             request_id=uuid4().hex,
             sampling=sampling,
-            turn_tokens=self.turn_tokens,
-            longest_result=self.longest_result,
+            turn_tokens=self.settings.turn_tokens,
+            longest_result=self.settings.longest_result,
         )
 
     def _outputs(
@@ -163,7 +173,7 @@ class FarmAgentLoop(AgentLoopBase):
         row: Mapping[str, Any],
         *,
         attempts: int,
-    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+    ) -> LoopOutputs:
         """The episode, and before it the branches that are learnt from: verl takes the last one as the result."""
         extra = row["extra_info"]
         main = episode_output(
@@ -180,11 +190,9 @@ class FarmAgentLoop(AgentLoopBase):
         learnt = forks.forks if forks.learn else []
         return [*(branch_output(fork, one, done) for fork in learnt for one in fork.branches), main]
 
-    async def _lost(
-        self, error: InfraError, prompt: list[ChatMessage], row: Mapping[str, Any]
-    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+    async def _lost(self, error: InfraError, prompt: list[ChatMessage], row: Mapping[str, Any]) -> LoopOutputs:
         """An episode without a result: nothing for the V1 trainer, elsewhere a row that trains nothing."""
-        if self.on_infra_failure == "raise":
+        if self.settings.on_infra_failure == "raise":
             raise RolloutLost(f"lost after {ATTEMPTS} attempts: {error}") from error
         if "session_id" in row:
             return []

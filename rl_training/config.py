@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from rl_training.data.curriculum import Curriculum
 from rl_training.episode.branches import Branching
+from rl_training.episode.group_race import OverSampling
 from rl_training.episode.progress import ProgressShaping
 from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
@@ -40,7 +41,14 @@ class FarmSettings(Record):
 
 
 class Episodes(Record):
-    """How an episode is played. The names are those of FarmAgentLoop."""
+    """How an episode is played.
+
+    `turns`, `turn_tokens` and `seconds` bound it. The tokens of all turns are bounded by response_length.
+    `longest_result` is the number of characters of a tool's result that the model reads. `ttl_seconds` is how long a
+    lease lives without a heartbeat. With `on_infra_failure` of `raise`, verl's V1 trainer leaves an episode out whose
+    farm broke twice. `mask` is for trainers where one raise would end the whole batch. `retry_seconds` is the pause
+    before the second attempt, in which a farm may restart.
+    """
 
     turns: int = Field(default=40, ge=1)
     turn_tokens: int = Field(default=4096, ge=1)
@@ -56,7 +64,8 @@ class TrainConfig(Record):
     """One training.
 
     `verl` is passed on unchanged, and `platform` names the hardware. Without `curriculum`, rows are drawn uniformly.
-    With `branching` or `progress`, the estimator of advantages is the farm's own.
+    With `branching` or `progress`, the estimator of advantages is the farm's own. With `over_sampling`, groups begin
+    more episodes than they keep.
 
     Without a `user`, scenarios with a persona give the policy the task itself.
     """
@@ -68,6 +77,7 @@ class TrainConfig(Record):
     curriculum: Curriculum | None = None
     branching: Branching | None = None
     progress: ProgressShaping | None = None
+    over_sampling: OverSampling | None = None
     user: UserModel | None = None
     verl: dict[str, Any] = {}
 

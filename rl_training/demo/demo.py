@@ -121,8 +121,8 @@ def _seed(
 ) -> None:
     run.mkdir(parents=True, exist_ok=True)
     (run / "metrics.jsonl").unlink(missing_ok=True)
-    taught = _taught(shown, run / "model", plan.lessons, seed)
-    tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
+    lesson = taught(shown, run / "model", plan.lessons, seed)
+    tell(f"seed {seed}: {lesson['parameters']:,} parameters, loss {lesson['loss']:.3f} after the warm start")
     write_data(run / "data", data, Measure(str(run / "model"), 104))
     config = load_config(config_path(plan.config, "grpo"))
     write_loop(run, config)
@@ -145,7 +145,8 @@ def _seed(
     run_trainer(command, environment_of(config, address, run, environment), run / "log.txt")
 
 
-def _taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float]:
+def taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float]:
+    """Write a tiny model that imitates demonstrations into a folder. Raises TrainingError if that fails."""
     command = [sys.executable, "-m", "rl_training.cpu.pretraining", str(shown), str(folder), str(steps), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

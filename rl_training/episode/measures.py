@@ -16,6 +16,8 @@ from servers.messages import Verdict
 Measures = dict[str, float | str]
 
 COUNTS = ("generated_tokens", "turns", "calls", "refused_calls", "user_tokens")
+DROPPED = ("episodes_dropped", "tokens_dropped")
+"""Of the group of an episode, for the sake of it (`group_race`)."""
 SECONDS = ("launch_seconds", "generate_seconds", "tool_seconds", "score_seconds", "user_seconds", "episode_seconds")
 
 
@@ -61,6 +63,7 @@ def measures(
         "user_seconds": done.user_seconds,
         "episode_seconds": done.seconds,
         "retried": float(attempts > 1),
+        **dict.fromkeys(DROPPED, 0.0),
         "lost": 0.0,
     }
 
@@ -68,7 +71,8 @@ def measures(
 def measures_of_lost(*, attempts: int) -> Measures:
     """The metrics of an episode without a result, under the same names."""
     ends = {f"ended_{end}": float(end == "infra_error") for end in get_args(End)}
-    nothing = dict.fromkeys(("success", "goals_held", "guards_held", *COUNTS, *ForkCounts._fields, *SECONDS), 0.0)
+    names = ("success", "goals_held", "guards_held", *COUNTS, *ForkCounts._fields, *SECONDS, *DROPPED)
+    nothing = dict.fromkeys(names, 0.0)
     return {**nothing, **ends, "verdicts": "{}", "retried": float(attempts > 1), "lost": 1.0}
 
 

@@ -10,6 +10,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopO
 
 from rl_training.episode.attempt import Attempt
 from rl_training.episode.branches import Fork, PlayedBranch
+from rl_training.episode.group_race import KeptEpisode
 from rl_training.episode.measures import NO_FORKS, ForkCounts, measures, measures_of_lost
 from rl_training.episode.token_model import TokenModel
 from rl_training.episode.tokens import token_rewards
@@ -80,6 +81,19 @@ def branch_output(fork: Fork, branch: PlayedBranch, main: Attempt) -> AgentLoopO
     value = fmean([*others, main.score.reward or 0.0])
     branch.model.tokens.keep_only_from(fork.at)
     return episode_output(branch.done, branch.model, attempts=1, values={fork.at: value})
+
+
+def with_dropped(
+    kept: KeptEpisode[AgentLoopOutput | list[AgentLoopOutput]],
+) -> AgentLoopOutput | list[AgentLoopOutput]:
+    """The outputs of an episode that is kept, with how many of its group were dropped for it among its measures."""
+    output = kept.result
+    last = output[-1] if isinstance(output, list) else output
+    last.extra_fields["reward_extra_info"] |= {
+        "episodes_dropped": float(kept.dropped),
+        "tokens_dropped": float(kept.dropped_tokens),
+    }
+    return output
 
 
 def lost_output(prompt_ids: list[int], filler: int, *, attempts: int, with_logprobs: bool) -> AgentLoopOutput:

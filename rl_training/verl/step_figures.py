@@ -10,7 +10,7 @@ from evals.report.statistics import pass_at
 
 FARM_SECONDS = ("launch_seconds", "tool_seconds", "score_seconds")
 MEANS = ("turns", "calls", "refused_calls", "goals_held", "guards_held", "generated_tokens")
-SUMS = ("branches", "branches_lost", "forks_failed", "branch_tokens", "states_unjudged", "retried")
+SUMS = ("branches", "branches_lost", "forks_failed", "branch_tokens", "states_unjudged", "retried", "episodes_dropped")
 SECONDS = (*FARM_SECONDS, "generate_seconds", "user_seconds", "episode_seconds")
 
 
@@ -52,7 +52,9 @@ def step_figures(episodes: Sequence[PlayedEpisode], *, asked: int | None, second
         **{f"farm/{name}": fmean(one[name] for one in measures) for name in MEANS},
         **{f"farm/{name}": float(sum(one[name] for one in measures)) for name in SUMS},
         **{f"farm/seconds/{name.removesuffix('_seconds')}": fmean(one[name] for one in measures) for name in SECONDS},
-        "farm/tokens": float(sum(one["generated_tokens"] + one["branch_tokens"] for one in measures)),
+        "farm/tokens": float(
+            sum(one["generated_tokens"] + one["branch_tokens"] + one["tokens_dropped"] for one in measures)
+        ),
     }
     if asked:
         figures["farm/lost"] = 1 - len(episodes) / asked

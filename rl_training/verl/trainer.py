@@ -34,7 +34,7 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
     """verl's own command, with all settings."""
     settings = [
         *overrides(config.verl),
-        *overrides(_by_curriculum(config, run)),
+        *overrides(_by_rows(config, run)),
         *overrides(_watched(config)),
         *overrides(_by_estimator(config)),
         *overrides(dict(more)),
@@ -99,15 +99,21 @@ def _by_estimator(config: TrainConfig) -> dict[str, Any]:
     return {}
 
 
-def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
-    """The curriculum's dataset, read in the trainer's own process: workers would draw rows long before they are due."""
-    if config.curriculum is None:
+def _by_rows(config: TrainConfig, run: Path) -> dict[str, Any]:
+    """The farm's dataset, read in the trainer's own process: workers would draw rows long before they are due."""
+    if config.curriculum is None and config.over_sampling is None:
         return {}
+    more: dict[str, Any] = {}
+    if config.curriculum is not None:
+        more["data.curriculum"] = {"pass_rates": str(run / PASS_RATES), **config.curriculum.model_dump()}
+    if config.over_sampling is not None:
+        more["data.extra_episodes"] = config.over_sampling.extra
+        more["data.kept_episodes"] = "${actor_rollout_ref.rollout.n}"
     return {
         "data.custom_cls.path": "pkg://rl_training.data.curriculum_dataset",
         "data.custom_cls.name": "CurriculumData",
         "data.dataloader_num_workers": 0,
-        "data.curriculum": {"pass_rates": str(run / PASS_RATES), **config.curriculum.model_dump()},
+        **more,
     }
 
 
@@ -122,6 +128,7 @@ def write_loop(run: Path, config: TrainConfig) -> None:
         **({} if config.user is None else {"user": config.user.model_dump(), "user_key": USER_KEY}),
         **({} if config.branching is None else {"branching": config.branching.model_dump(mode="json")}),
         **({} if config.progress is None else {"progress": True}),
+        **({} if config.over_sampling is None else {"over_sampling": config.over_sampling.model_dump()}),
         **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
     }
     run.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from tests.rl_training.texts import TEXTS
 NEED_VERL = [
     "test_branches.py", "test_progress.py", "test_turn_advantages.py",
     "test_agent_loop.py", "test_configs.py", "test_conversations.py", "test_cpu.py",
-    "test_curriculum_data.py", "test_endpoint.py", "test_failures.py", "test_training.py",
+    "test_curriculum_data.py", "test_endpoint.py", "test_failures.py", "test_over_sampling.py", "test_training.py",
 ]  # fmt: skip
 collect_ignore = [] if find_spec("verl") else NEED_VERL
 

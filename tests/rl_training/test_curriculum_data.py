@@ -19,7 +19,7 @@ from tests.rl_training.texts import DEARER
 pytestmark = pytest.mark.rl
 
 
-def dataset(folder: Path, split: str) -> Any:
+def dataset(folder: Path, split: str, **changes: Any) -> Any:
     """What verl makes of twelve rows with our settings, as the trainer makes it."""
     rows = [
         {
@@ -37,6 +37,7 @@ def dataset(folder: Path, split: str) -> Any:
         "cache_dir": str(folder / "cache"),
         "filter_overlong_prompts": False,
         "seed": 1,
+        **changes,
     }
     return create_rl_dataset(str(folder / f"{split}.parquet"), OmegaConf.create(config), None, None)
 
@@ -50,6 +51,14 @@ def test_rows_for_training_are_those_that_are_due(tmp_path: Path) -> None:
     drawn = [made[number % 12]["extra_info"]["scenario"] for number in range(40)]
     assert drawn.count("s5") > 10, "the only one that is sometimes passed, in every second place at most"
     assert {left for left, right in pairwise(drawn) if left == right} == set()
+
+
+def test_rows_for_training_say_how_many_episodes_they_begin_and_others_do_not(tmp_path: Path) -> None:
+    more = {"curriculum": None, "extra_episodes": 3, "kept_episodes": 8}
+    assert dataset(tmp_path, "train", **more)[0]["__rollout_n__"] == 11
+    assert dataset(tmp_path, "train", **more)[5]["extra_info"]["scenario"] == "s5", "without a curriculum, in order"
+    assert "__rollout_n__" not in dataset(tmp_path, "validation", **more)[0]
+    assert "__rollout_n__" not in dataset(tmp_path, "train")[0]
 
 
 def test_rows_for_validation_stand_as_they_are(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ def played(
 ) -> PlayedEpisode:
     measures = {
         **dict.fromkeys((*MEANS, *SUMS, *SECONDS), 1.0),
+        "tokens_dropped": 0.0,
         **{f"ended_{end}": float(end == "finished") for end in get_args(End)},
         "success": float(reward == 1.0),
         **more,
@@ -88,6 +89,8 @@ def test_a_config_that_needs_another_buffer_keeps_it(verl: dict[str, Any], buffe
         ("[branching]\nafter = []", "branching.after"),
         ("[progress]\nlam = 2.0", "progress.lam"),
         ("[branching]\n[progress]", "give branching or progress"),
+        ("[over_sampling]\nextra = 0", "over_sampling.extra"),
+        ("[over_sampling]\nextra = 65", "over_sampling.extra"),
     ],
 )
 def test_a_wrong_table_is_told(table: str, says: str, tmp_path: Path) -> None:
@@ -100,10 +103,11 @@ def test_a_wrong_table_is_told(table: str, says: str, tmp_path: Path) -> None:
     ("table", "settings"),
     [
         ("[branching]", {"++algorithm.adv_estimator='farm_branches'"}),
+        ("[over_sampling]\nextra = 3", {"++data.extra_episodes=3", "++data.custom_cls.name='CurriculumData'"}),
         ("[progress]\nlam = 0.9", {"++algorithm.adv_estimator='farm_progress'", "++algorithm.lam=0.9"}),
     ],
 )
-def test_a_table_chooses_its_estimator(table: str, settings: set[str], tmp_path: Path) -> None:
+def test_a_table_gives_verl_its_settings(table: str, settings: set[str], tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(table)
     command = command_of(load_config(tmp_path / "config.toml"), tmp_path, {})
     assert settings <= set(command)

@@ -173,6 +173,22 @@ async def test_a_training_with_branches_credits_turns_and_tells_the_figures_of_i
     assert "farm_branches" in (run / "hydra" / ".hydra" / "overrides.yaml").read_text()
 
 
+@pytest.mark.rl_slow
+async def test_a_training_with_over_sampling_has_groups_of_the_usual_size(
+    made: list[str | Path], curt: Path, library: Path, tmp_path: Path
+) -> None:
+    await prepared(tmp_path, library)
+    run, config = tmp_path / "run", tmp_path / "over_sampling.toml"
+    config.write_text(f'extends = "{made[0]}"\n[over_sampling]\nextra = 2\n')
+    command = ["rl", "train", config, "--model", curt, "--data", tmp_path / "data", "--library", library, "--run", run]
+    done = await waited(*command, "--steps", "2", home=tmp_path)
+    assert done.code == 0, done.err
+    steps = figures(run)
+    assert steps[1]["farm/episodes"] == steps[2]["farm/episodes"] == 4, "two groups of two, of four each that began"
+    assert steps[1]["farm/episodes_dropped"] + steps[2]["farm/episodes_dropped"] > 0
+    assert steps[1]["farm/lost"] == 0
+
+
 async def waited(*arguments: str | Path, home: Path) -> Any:
     """Run `farm` to its end, however long it takes."""
     one = await started(*arguments, home=home, cold=True)
