@@ -183,7 +183,7 @@ def write_result(folder: Path, plan: Plan) -> None:
     """The result so far: figures (JSON), a table (Markdown), and a picture (SVG) if matplotlib is there."""
     runs = {
         arm: [tests for seed in range(plan.seeds) if len(tests := tests_of(folder / f"{arm}-{seed}")) > 1]
-        for arm in plan.arms
+        for arm in ARMS
     }
     runs = {arm: ones for arm, ones in runs.items() if ones}
     if not runs:
