@@ -40,6 +40,18 @@ class FarmSettings(Record):
         return self
 
 
+class PartialEpisodes(Record):
+    """Episodes that may go on in later steps, with later weights.
+
+    `ahead` is how many batches are begun before the first step. The tokens of a group may be of `versions` versions of
+    the weights. A group that would be of more is waited for, or dropped.
+    """
+
+    ahead: float = Field(default=1.0, ge=0)
+    versions: int = Field(default=3, ge=1)
+    too_old: Literal["wait", "drop"] = "wait"
+
+
 class Episodes(Record):
     """How an episode is played.
 
@@ -65,7 +77,7 @@ class TrainConfig(Record):
 
     `verl` is passed on unchanged, and `platform` names the hardware. Without `curriculum`, rows are drawn uniformly.
     With `branching` or `progress`, the estimator of advantages is the farm's own. With `over_sampling`, groups begin
-    more episodes than they keep.
+    more episodes than they keep. With `partial_episodes`, a step does not wait for the episodes that are under way.
 
     Without a `user`, scenarios with a persona give the policy the task itself.
     """
@@ -78,6 +90,7 @@ class TrainConfig(Record):
     branching: Branching | None = None
     progress: ProgressShaping | None = None
     over_sampling: OverSampling | None = None
+    partial_episodes: PartialEpisodes | None = None
     user: UserModel | None = None
     verl: dict[str, Any] = {}
 

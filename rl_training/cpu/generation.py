@@ -23,10 +23,15 @@ class GenerationRequest:
 
 
 class Generated(NamedTuple):
-    """Tokens, and the log probability of each."""
+    """Tokens, the log probability of each, and the version of the weights that they are of.
+
+    With `aborted` they are a part of an answer, for a pause came between.
+    """
 
     token_ids: list[int]
     logprobs: list[float]
+    version: int | None = None
+    aborted: bool = False
 
 
 class Generation:
@@ -38,7 +43,20 @@ class Generation:
         self._chance = torch.Generator().manual_seed(seed)
         self._waiting: list[tuple[GenerationRequest, asyncio.Future[Generated]]] = []
         self._worker: asyncio.Task[None] | None = None
-        self.weights = asyncio.Lock()  # protects the model: weights do not change under a batch
+        self.weights = asyncio.Lock()  # protects model and version: neither changes under a batch
+        self.version: int | None = None
+        self._goes = asyncio.Event()
+        self._goes.set()
+
+    async def pause(self) -> None:
+        """End what is being generated at its next token, and begin nothing until `resume`. New requests wait."""
+        self._goes.clear()
+        async with self.weights:
+            pass
+
+    def resume(self) -> None:
+        """Generate again."""
+        self._goes.set()
 
     async def answer(self, request: GenerationRequest) -> Generated:
         """Answer one request, batched with others of about the same time."""
@@ -50,6 +68,7 @@ class Generation:
 
     async def _work(self) -> None:
         while self._waiting:
+            await self._goes.wait()
             await self._gathered()
             batch, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
             async with self.weights:
@@ -78,7 +97,7 @@ class Generation:
         answers = [Generated([], []) for _ in requests]
         rows = torch.arange(len(requests))
         cache = DynamicCache(config=self.model.config)
-        while len(rows):
+        while len(rows) and self._goes.is_set():
             out = self.model(
                 input_ids=ids,
                 attention_mask=mask,
@@ -98,7 +117,8 @@ class Generation:
             rows, heat = rows[keep], heat[keep]
             ids, positions = chosen[keep].unsqueeze(1), positions[keep, -1:] + 1
             mask = torch.cat([mask[keep], torch.ones(len(keep), 1, dtype=torch.long)], dim=1)
-        return answers
+        cut = set(rows.tolist())
+        return [one._replace(version=self.version, aborted=at in cut) for at, one in enumerate(answers)]
 
     def _choose(self, logits: torch.Tensor, heat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         cold = heat.squeeze(1) == 0

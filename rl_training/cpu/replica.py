@@ -25,7 +25,6 @@ class CpuServer:
         torch.set_num_threads(2)
         model = AutoModelForCausalLM.from_config(config.hf_config, dtype=torch.float32, attn_implementation="sdpa")
         self.generation = Generation(model, end=config.tokenizer.eos_token_id, seed=seed)
-        self.step: int | None = None
 
     async def ready(self) -> str:
         return ray.util.get_node_ip_address()
@@ -42,25 +41,27 @@ class CpuServer:
         return TokenOutput(
             token_ids=answer.token_ids,
             log_probs=answer.logprobs if sampling_params.get("logprobs") else None,
-            stop_reason="completed",
-            extra_fields={"global_steps": self.step},
+            stop_reason="aborted" if answer.aborted else "completed",
+            extra_fields={"global_steps": answer.version},
         )
 
     async def set_weights(self, weights: dict[str, torch.Tensor], step: int | None) -> None:
         async with self.generation.weights:
             missing, unexpected = self.generation.model.load_state_dict(weights, strict=False)
+            self.generation.version = step
         tied = {"lm_head.weight"} if self.generation.model.config.tie_word_embeddings else set()
         if unexpected or set(missing) - tied:
             raise ValueError(f"the weights are of another model: missing {missing}, unexpected {unexpected}")
-        self.step = step
 
     async def wake_up(self, tags: list[str] | None = None) -> None: ...
 
     async def sleep(self) -> None: ...
 
-    async def abort_all_requests(self, reject_request: bool = False) -> None: ...
+    async def abort_all_requests(self, reject_request: bool = False) -> None:
+        await self.generation.pause()
 
-    async def resume_generation(self) -> None: ...
+    async def resume_generation(self) -> None:
+        self.generation.resume()
 
     async def clear_kv_cache(self) -> None: ...
 

@@ -35,6 +35,7 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
     settings = [
         *overrides(config.verl),
         *overrides(_by_rows(config, run)),
+        *overrides(_by_partial(config)),
         *overrides(_watched(config)),
         *overrides(_by_estimator(config)),
         *overrides(dict(more)),
@@ -59,19 +60,35 @@ def environment_of(config: TrainConfig, address: Address, run: Path, inherited: 
     }
 
 
+def _by_partial(config: TrainConfig) -> dict[str, Any]:
+    """verl's own asynchronous trainer on the same machines, and weights for tokens that older weights generated."""
+    wanted = config.partial_episodes
+    if wanted is None:
+        return {}
+    return {
+        "trainer.v1.trainer_mode": "colocate_async",
+        "trainer.v1.colocate_async.num_warmup_batches": wanted.ahead,
+        "trainer.v1.sampler.max_off_policy_threshold": wanted.versions,
+        "trainer.v1.sampler.max_off_policy_strategy": wanted.too_old,
+        "algorithm.rollout_correction.rollout_is": "token",
+        "algorithm.rollout_correction.rollout_is_threshold": 2.0,
+    }
+
+
 def _watched(config: TrainConfig) -> dict[str, Any]:
     """The replay buffer that makes the figures of a step, if the config does not need another."""
     v1 = _below(_below(config.verl, "trainer"), "v1")
     sampler = _below(v1, "sampler")
     path = _below(sampler, "custom_sampler").get("path")
+    is_async = config.partial_episodes is not None or v1.get("trainer_mode", "sync") != "sync"
     if path is None:
         filters = _below(_below(config.verl, "algorithm"), "filter_groups").get("enable")
         if filters or sampler.get("sync_refill_failed_groups"):
             return {}  # verl hands these to its own buffer alone
-        name = "WatchedBuffer" if v1.get("trainer_mode", "sync") == "sync" else "WatchedAsyncBuffer"
+        name = "WatchedAsyncBuffer" if is_async else "WatchedBuffer"
         custom = {"path": "pkg://rl_training.verl.watched_buffer", "name": name}
     elif str(path).startswith("pkg://rl_training."):
-        custom = {}
+        custom = {"name": "QuickAsyncBuffer"} if is_async and str(path).endswith(".quick_buffer") else {}
     else:
         return {}
     return {

@@ -1,6 +1,8 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """The means of training without a GPU: generation, a template that only appends, a warm start."""
 
+import asyncio
+import threading
 import warnings
 from pathlib import Path
 from shutil import copytree
@@ -12,6 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from rl_training.cpu.generation import Generation, GenerationRequest
 from rl_training.cpu.warm_start import IGNORED, Lesson, example, warm_start
+from tests.processes import LONG
 from tests.rl_training.texts import DEARER, TASK
 
 pytestmark = pytest.mark.rl
@@ -53,6 +56,42 @@ def test_an_answer_ends_at_its_end_or_its_limit(generation: Generation) -> None:
     assert [len(answers[0].token_ids), len(answers[1].token_ids) <= 3] == [1, True]
     assert len(answers[2].token_ids) == 400 or answers[2].token_ids[-1] == 2
     assert all(2 not in answer.token_ids[:-1] for answer in answers)
+
+
+class EndlessModel:
+    """A model that says when it has begun."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.config = model.config
+        self.begun = threading.Event()
+
+    def eval(self) -> "EndlessModel":
+        return self
+
+    def __call__(self, **inputs: Any) -> Any:
+        self.begun.set()
+        return self.model(**inputs)
+
+
+async def test_an_answer_that_a_pause_cuts_is_a_part_and_is_gone_on_with_by_other_weights(tiny: Path) -> None:
+    model = EndlessModel(AutoModelForCausalLM.from_pretrained(tiny).eval())
+    paused = Generation(model, end=-1, seed=0)
+    paused.version = 1
+    endless = asyncio.create_task(paused.answer(GenerationRequest([5, 6, 7], 10**6, 1.0)))
+    assert await asyncio.to_thread(model.begun.wait, LONG)
+    await paused.pause()
+    part = await endless
+    assert (part.aborted, part.version, len(part.logprobs)) == (True, 1, len(part.token_ids))
+    assert part.token_ids
+    rest = asyncio.create_task(paused.answer(GenerationRequest([5, 6, 7, *part.token_ids], 3, 1.0)))
+    await asyncio.sleep(0)
+    async with paused.weights:
+        paused.version = 2
+    assert not rest.done()
+    paused.resume()
+    whole = await rest
+    assert (whole.aborted, whole.version, len(whole.token_ids)) == (False, 2, 3)
 
 
 def test_what_is_learnt_is_what_the_assistant_says(tiny: Path) -> None:

@@ -91,6 +91,7 @@ def test_a_config_that_needs_another_buffer_keeps_it(verl: dict[str, Any], buffe
         ("[branching]\n[progress]", "give branching or progress"),
         ("[over_sampling]\nextra = 0", "over_sampling.extra"),
         ("[over_sampling]\nextra = 65", "over_sampling.extra"),
+        ("[partial_episodes]\nversions = 0", "partial_episodes.versions"),
     ],
 )
 def test_a_wrong_table_is_told(table: str, says: str, tmp_path: Path) -> None:
@@ -103,6 +104,16 @@ def test_a_wrong_table_is_told(table: str, says: str, tmp_path: Path) -> None:
     ("table", "settings"),
     [
         ("[branching]", {"++algorithm.adv_estimator='farm_branches'"}),
+        (
+            "[partial_episodes]\nversions = 2",
+            {
+                "++trainer.v1.trainer_mode='colocate_async'",
+                "++trainer.v1.sampler.max_off_policy_threshold=2",
+                "++trainer.v1.sampler.max_off_policy_strategy='wait'",
+                "++trainer.v1.sampler.custom_sampler.name='WatchedAsyncBuffer'",
+                "++algorithm.rollout_correction.rollout_is='token'",
+            },
+        ),
         ("[over_sampling]\nextra = 3", {"++data.extra_episodes=3", "++data.custom_cls.name='CurriculumData'"}),
         ("[progress]\nlam = 0.9", {"++algorithm.adv_estimator='farm_progress'", "++algorithm.lam=0.9"}),
     ],

@@ -189,6 +189,21 @@ async def test_a_training_with_over_sampling_has_groups_of_the_usual_size(
     assert steps[1]["farm/lost"] == 0
 
 
+@pytest.mark.rl_slow
+async def test_a_training_with_partial_episodes_goes_on_with_them_in_later_steps(
+    made: list[str | Path], curt: Path, library: Path, tmp_path: Path
+) -> None:
+    await prepared(tmp_path, library)
+    run, config = tmp_path / "run", tmp_path / "partial.toml"
+    config.write_text(f'extends = "{made[0]}"\n[partial_episodes]\nversions = 3\n')
+    command = ["rl", "train", config, "--model", curt, "--data", tmp_path / "data", "--library", library, "--run", run]
+    done = await waited(*command, "--steps", "3", home=tmp_path)
+    assert done.code == 0, done.err
+    steps = figures(run)
+    assert [steps[step]["farm/episodes"] for step in (1, 2, 3)] == [4, 4, 4]
+    assert any("rollout_is" in name for name in steps[2]), "tokens of older weights are weighed"
+
+
 async def waited(*arguments: str | Path, home: Path) -> Any:
     """Run `farm` to its end, however long it takes."""
     one = await started(*arguments, home=home, cold=True)
