@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from servers.errors import RequestError
 from servers.files.file_lock import locked
@@ -57,5 +58,10 @@ def _shown(title: str) -> Generator[Callable[[str], None]]:
         err.print(f"{title} …", soft_wrap=True)
         yield lambda _: None
         return
-    with err.status(title) as status:
-        yield lambda line: status.update(f"{title}: {in_one_line(line)[: max(0, err.width - len(title) - 6)]}")
+    with err.status(step_line(title, "")) as status:
+        yield lambda line: status.update(step_line(title, line))
+
+
+def step_line(title: str, line: str) -> Text:
+    """What is done, and the last line of its log. That is a stranger's, so no markup is read in it."""
+    return in_one_line(f"{title}: {line}" if line else title)

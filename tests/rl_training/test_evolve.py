@@ -24,6 +24,7 @@ from rl_training.evolve.records import EvolutionRecord
 from rl_training.evolve.scenario_parts import accept, bundles_of, essence
 from rl_training.evolve.step_process import run_step
 from rl_training.evolve.weak_spots import AgentResult, WeakSpot, lower_by_chance, weak_spots
+from rl_training.evolve_command import step_line
 from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import RequestError
@@ -409,6 +410,11 @@ def test_a_step_that_is_broken_off_leaves_no_process(tmp_path: Path) -> None:
         )
     left = processes().get(int((tmp_path / "pid").read_text()))
     assert left is None or left.is_zombie
+
+
+def test_a_line_of_a_log_is_shown_literally_and_as_one_line() -> None:
+    assert step_line("training", "a [bold]b[/]\n c").plain == "training: a [bold]b[/] c"
+    assert step_line("training", "").plain == "training"
 
 
 async def test_the_command_says_what_is_wrong_and_exits_with_2(tmp_path: Path) -> None:
