@@ -6,6 +6,7 @@ import inspect
 import json
 import shutil
 import signal
+import sys
 import warnings
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +25,7 @@ from verl.workers.rollout.llm_server import LLMServerClient
 
 from rl_training.config import CONFIGS
 from rl_training.cpu.tiny_model import Size, make_model
+from rl_training.evolve.records import EvolutionRecord
 from rl_training.verl.sft import model_of
 from tests.processes import farm, farm_up, offspring, started
 
@@ -202,6 +204,41 @@ async def test_a_training_with_partial_episodes_goes_on_with_them_in_later_steps
     steps = figures(run)
     assert [steps[step]["farm/episodes"] for step in (1, 2, 3)] == [4, 4, 4]
     assert any("rollout_is" in name for name in steps[2]), "tokens of older weights are weighed"
+
+
+@pytest.mark.rl_slow
+async def test_a_round_of_an_evolution_evaluates_makes_and_trains_a_real_model(
+    made: list[str | Path], curt: Path, library: Path, tmp_path: Path
+) -> None:
+    ours = f"{sys.executable} -m farm"
+    prepare = "rl prepare --out {out}/data --library {library} --environment small_room --split scenario"
+    train = f"rl train {made[0]} --run {{out}} --model {{model}} --data {{out}}/data --library {{library}} --steps 1"
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""
+rounds = 1
+model = "{curt}"
+library = ["{library}"]
+environments = ["small_room"]
+agent = {{kind = "chat", model = "policy", max_tokens = 32}}
+limits = {{turns = 3}}
+held_out = {{share = 0.2}}
+make = {{scenarios = 2}}
+evaluation = {{attempts = 1, serve = ["farm", "rl", "serve", "{{model}}", "--"]}}
+[train]
+command = "{ours} {prepare} && {ours} {train}"
+model = "{{out}}/checkpoints/global_step_*/actor/huggingface"
+"""
+    )
+    done = await waited("evolve", plan, "--run", tmp_path / "run", home=tmp_path)
+    assert done.code == 0, done.err
+    record = EvolutionRecord.read(tmp_path / "run")
+    assert record is not None
+    first, last = record.rounds
+    assert last.model == str(tmp_path / "run/round-0/train/checkpoints/global_step_1/actor/huggingface")
+    assert (first.broken, last.broken) == (0, 0)
+    assert sum(one.made for one in first.made or ()) == 2
+    assert (tmp_path / "run" / "curve.html").is_file()
 
 
 async def waited(*arguments: str | Path, home: Path) -> Any:
