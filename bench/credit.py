@@ -59,6 +59,7 @@ class Plan(NamedTuple):
     scenarios: int
     lessons: int
     test_every: int
+    tests: int
     arms: tuple[str, ...]
 
 
@@ -77,7 +78,7 @@ async def compare(folder: Path, plan: Plan) -> None:
     make_harder(library)
     async with private((library,)) as address:
         async with FarmClient(address.url, address.token) as farm:
-            data = await collected(farm, folder / "demonstrations.jsonl")
+            data = await collected(farm, folder / "demonstrations.jsonl", plan.tests)
         for seed in range(plan.seeds):
             model = folder / f"model-{seed}"
             if not (model / "model.safetensors").is_file():
@@ -86,7 +87,7 @@ async def compare(folder: Path, plan: Plan) -> None:
                 run = folder / f"{arm}-{seed}"
                 if not is_done(run, plan.steps):
                     await asyncio.to_thread(train, run, arm, seed, plan, data, model, address)
-                tell(f"{arm}, seed {seed}: {' '.join(f'{one.rewards[HELD_OUT[0]]:.2f}' for one in tests_of(run))}")
+                tell(f"{arm}, seed {seed}: {' '.join(f'{one.rewards[HELD_OUT[0]]:.2f}' for one in read_tests(run))}")
                 write_result(folder, plan)
 
 
@@ -98,7 +99,7 @@ def make_harder(library: Path) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-async def collected(farm: FarmClient, shown: Path) -> Collected:
+async def collected(farm: FarmClient, shown: Path, times: int) -> Collected:
     """The rows, and the demonstrations of the warm start. Those of the other level are validated alone."""
     every = await scenarios_of(farm, [ENVIRONMENT])
     hard = [one for one in every if one.scenario.id.startswith(HARD_ID)]
@@ -108,13 +109,13 @@ async def collected(farm: FarmClient, shown: Path) -> Collected:
         part = shown.with_suffix(".part")
         part.write_text("".join(one.model_dump_json() + "\n" for one in lessons), encoding="utf-8")
         part.replace(shown)
-    tests = [*await named(farm, found.validation, HELD_OUT[0]), *await named(farm, hard, HELD_OUT[1])]
+    tests = [*await named(farm, found.validation * times, HELD_OUT[0]), *await named(farm, hard * times, HELD_OUT[1])]
     return Collected(await rows(farm, found.train, split="train", instructions=False), tests, found.left_out)
 
 
 async def named(farm: FarmClient, details: Sequence[ScenarioDetail], name: str) -> list[DatasetRow]:
     """Rows of what is held out, whose rewards verl tells under a name of their own."""
-    made = await rows(farm, list(details) * TESTS, split="validation", instructions=False)
+    made = await rows(farm, details, split="validation", instructions=False)
     return [{**row, "data_source": name} for row in made]
 
 
@@ -146,11 +147,11 @@ def train(run: Path, arm: str, seed: int, plan: Plan, data: Collected, model: Pa
 
 
 def is_done(run: Path, steps: int) -> bool:
-    found = tests_of(run)
+    found = read_tests(run)
     return bool(found) and found[-1].step >= steps
 
 
-def tests_of(run: Path) -> list[Held]:
+def read_tests(run: Path) -> list[Held]:
     """The tests of a run in their order, from the trainer's log."""
     found: list[Held] = []
     tokens = seconds = 0.0
@@ -182,7 +183,7 @@ def reward_at(tests: Sequence[Held], budget: float, axis: str, name: str) -> flo
 def write_result(folder: Path, plan: Plan) -> None:
     """The result so far: figures (JSON), a table (Markdown), and a picture (SVG) if matplotlib is there."""
     runs = {
-        arm: [tests for seed in range(plan.seeds) if len(tests := tests_of(folder / f"{arm}-{seed}")) > 1]
+        arm: [tests for seed in range(plan.seeds) if len(tests := read_tests(folder / f"{arm}-{seed}")) > 1]
         for arm in ARMS
     }
     runs = {arm: ones for arm, ones in runs.items() if ones}
@@ -245,10 +246,11 @@ def main() -> None:
     asked.add_argument("--scenarios", type=int, default=400)
     asked.add_argument("--lessons", type=int, default=500, help="steps of the warm start")
     asked.add_argument("--test-every", type=int, default=5)
+    asked.add_argument("--tests", type=int, default=TESTS, help="episodes of each held-out scenario in a test")
     asked.add_argument("--arm", choices=tuple(ARMS), action="append", help="only this one; may be repeated")
     given = asked.parse_args()
     arms = tuple(given.arm or ARMS)
-    plan = Plan(given.seeds, given.steps, given.scenarios, given.lessons, given.test_every, arms)
+    plan = Plan(given.seeds, given.steps, given.scenarios, given.lessons, given.test_every, given.tests, arms)
     asyncio.run(compare(given.out.resolve(), plan))
     tell((given.out / "table.md").read_text(encoding="utf-8"))
 
