@@ -84,6 +84,8 @@ class Address:
     url: str
     token: str
     missing_walls: tuple[str, ...] = ()
+    cluster: str = ""
+    """The address of the Ray cluster that its workers are on, if any."""
 
 
 def address_of(state: Path, token: str | None = None) -> Address:

@@ -64,6 +64,13 @@ class Walls(StrEnum):
     available = "available"
 
 
+class WorkerPlace(StrEnum):
+    """Where the workers of a farm run."""
+
+    processes = "processes"
+    ray = "ray"
+
+
 @app.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -109,6 +116,15 @@ def up(
     authority: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) of which one signed those of workers with an https URL.")
     ] = None,
+    engine: Annotated[
+        WorkerPlace, typer.Option(help="processes: workers of this machine. ray: one on each node of a Ray cluster.")
+    ] = WorkerPlace.processes,
+    address: Annotated[
+        str, typer.Option(envvar="RAY_ADDRESS", help="With --engine ray: the cluster's address. Default: a local one.")
+    ] = "",
+    cores_per_worker: Annotated[
+        int | None, typer.Option(min=1, help="With --engine ray: a worker for so many cores of a node.")
+    ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
     web: Annotated[bool, typer.Option(help="Serve pages for a browser, which `farm open` opens.")] = True,
     runs: Annotated[
@@ -150,6 +166,9 @@ def up(
         replica=replica,
         authority=readable(authority),
         public_host=public_host,
+        engine=engine.value,
+        address=address if engine is WorkerPlace.ray else "",
+        cores_each=cores_per_worker,
         worker=WorkerSettings(
             walls_required=None if walls is None else walls is Walls.required,
             gated=gate,
@@ -192,9 +211,10 @@ def _show(options: "Options", address: "Address") -> None:
     """Say where the farm is, and what about it may surprise."""
     bundles = len(Library(list(options.library)).ids())
     kept = "as given" if options.token else f"in {options.state / 'token'}"
-    size = f"{counted(options.workers, 'worker')}, {counted(bundles, 'environment')}"
+    workers = "workers on a Ray cluster" if options.engine == "ray" else counted(options.workers, "worker")
+    size = f"{workers}, {counted(bundles, 'environment')}"
     out.print(marked("Farm at [bold]{}[/]  ({}, token {})", address.url, size, kept), soft_wrap=True)
-    if options.nameless:
+    if options.nameless and options.own_workers:
         warning = "[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host."
         out.print(marked(warning))
     if address.missing_walls:

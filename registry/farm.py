@@ -13,7 +13,9 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from registry.client import TOKEN_FILE, URL_FILE, Address
@@ -29,6 +31,8 @@ from registry.replicas import Replicas
 from registry.site import site
 from registry.web.app import Pages
 from registry.workers.fleet import EmbeddedWorker, Fleet, FleetMember
+from registry.workers.ray_node import RayOrder
+from registry.workers.ray_workers import RayWorkers
 from registry.workers.watchdog import Watchdog
 from registry.workers.worker_process import WorkerProcess, end_all
 from servers.bundle_library import Library
@@ -48,6 +52,7 @@ from servers.worker.worker import Worker
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
 JOIN_FILE = "join-token"
+WorkerEngine = Literal["processes", "ray"]
 IN_MEMORY = ("sqlite://", "sqlite:///", "sqlite:///:memory:")
 FILES = re.compile(r"lock|url|token|join-token|farm|ledger\.db.*|worker-\d+|.*\.part")
 """The files of a farm in its state folder."""
@@ -73,6 +78,12 @@ class Options:
     authority: Path | None = None
     """Certificates of which one signed those of workers that join with an https URL."""
     public_host: str | None = None
+    engine: WorkerEngine = "processes"
+    """Where its workers run: as processes of this machine, or on the nodes of a Ray cluster."""
+    address: str = ""
+    """The address of the cluster. Empty: a local one."""
+    cores_each: int | None = None
+    """The cores of a node for each of its workers. None: one worker for each node."""
     worker: WorkerSettings = ORDINARY
     log_level: Level = "info"
     otel: str | None = None
@@ -81,6 +92,11 @@ class Options:
     """Whether there are pages for a browser."""
     runs: tuple[Path, ...] = ()
     """Folders whose runs the pages show."""
+
+    @property
+    def own_workers(self) -> int:
+        """The number of workers on this machine that are its own."""
+        return 0 if self.engine == "ray" else self.workers
 
     @property
     def loopback_only(self) -> bool:
@@ -112,6 +128,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         StateError: the state folder cannot be used.
     """
     _see_to_replica(options)
+    _see_to_engine(options)
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(_listening(options))
         stack.enter_context(sole_user(options.state, FILES))
@@ -122,14 +139,8 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
         control = control_app(registry, token=token, loopback_only=options.loopback_only)
         url = _public(options, url_of(listening))
-        others: ASGIApp = control
-        pages: Pages | None = None
         worker: Worker | None = None
-        if options.web:
-            found = await stack.enter_async_context(
-                site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs)
-            )
-            others, pages = found.app, found.pages
+        others, pages = await stack.enter_async_context(_faced(options, registry, control, token))
         joining = Joining(
             registry, join_token, authority=options.authority, shared=options.replica, folder=options.state
         )
@@ -137,7 +148,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         await _forget_former(registry, options)
         opened_door = asyncio.Event()
         processes: list[WorkerProcess] = []
-        if options.workers == 1:
+        if options.own_workers == 1:
             worker, agents = await stack.enter_async_context(
                 opened(library, options.state / "worker-1", options.settings, loopback_only=options.loopback_only)
             )
@@ -147,7 +158,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             root = Doors(no_instances, others)
             stack.push_async_callback(end_all, processes)
             home = url_of(listening)
-            processes.extend(_child(options, joining, number, home) for number in range(1, options.workers + 1))
+            processes.extend(_child(options, joining, number, home) for number in range(1, options.own_workers + 1))
         root = JoinDoor(root, joining, opened_door, loopback_only=options.loopback_only)
         if options.replica:
             await stack.enter_async_context(Replicas(joining))
@@ -159,6 +170,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         for process in processes:
             await process.joined(registry.fleet.seats)
         opened_door.set()
+        cluster = await stack.enter_async_context(_on_cluster(options, join_token, listening))
         if pages is not None:
             stack.callback(pages.stop)  # before the server ends: live pages would keep it waiting
         if worker is not None:
@@ -167,7 +179,19 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]
         missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
-        yield Address(url, token, missing)
+        yield Address(url, token, missing, cluster)
+
+
+@asynccontextmanager
+async def _faced(
+    options: Options, registry: Registry, control: FastAPI, token: str
+) -> AsyncGenerator[tuple[ASGIApp, Pages | None]]:
+    """The API, and the pages in front of it if there are any."""
+    if not options.web:
+        yield control, None
+        return
+    async with site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs) as found:
+        yield found.app, found.pages
 
 
 @contextmanager
@@ -200,9 +224,48 @@ def _see_to_replica(options: Options) -> None:
         raise RequestError("a replica has no workers of its own: give --workers 0, and join workers by `farm worker`")
 
 
+def _see_to_engine(options: Options) -> None:
+    """Refuse options of one engine with the other."""
+    if options.engine != "ray":
+        if options.address or options.cores_each is not None:
+            raise RequestError("--address and --cores-per-worker are for --engine ray")
+        return
+    if options.workers != 1 or options.replica:
+        raise RequestError("--engine ray puts workers on each node of a cluster: leave --workers and --replica out")
+    host = options.address.removeprefix("ray://").rpartition(":")[0]
+    if options.loopback_only and host not in ("", *LOOPBACK_HOSTS):
+        raise RequestError(
+            f"--engine ray --address {options.address}: workers there cannot reach {options.host}; give --host 0.0.0.0,"
+            " or the address at which the nodes reach this machine"
+        )
+
+
+@asynccontextmanager
+async def _on_cluster(options: Options, join_token: str, listening: socket.socket) -> AsyncGenerator[str]:
+    """Have workers on a Ray cluster while the context is open, if the farm is to. Yields the cluster's address."""
+    if options.engine != "ray":
+        yield ""
+        return
+    home = _public(options, url_of(listening))
+    if options.nameless:
+        home = f"http://{{host}}:{listening.getsockname()[1]}"
+    order = RayOrder(
+        address=options.address,
+        registry=home,
+        join_token=join_token,
+        port=options.port,
+        cores_each=options.cores_each,
+        loopback_only=options.loopback_only,
+        log_level=options.log_level,
+        settings=options.settings,
+    )
+    async with RayWorkers(order) as workers:
+        yield workers.address
+
+
 async def _forget_former(registry: Registry, options: Options) -> None:
     """Forget the workers of an earlier start with more of them, unless they have instances."""
-    now = {f"worker-{number}" for number in range(1, options.workers + 1)}
+    now = {f"worker-{number}" for number in range(1, options.own_workers + 1)}
     for folder in () if options.replica else options.state.glob("worker-*"):
         if folder.name not in now:
             await registry.forget(folder.name)

@@ -92,7 +92,8 @@ def test_the_protocol_is_spoken_in_two_files_and_each_model_library_in_one_place
     assert importers("mcp", "mcp_types") <= {"servers/doors/mcp.py", "agent_client/toolbox.py"}
     assert len(importers("openai")) <= 1
     assert all(name.startswith("rl_training/") for name in importers("verl", "vllm", "torch"))
-    with_ray = {"synth/processes/ray_workers.py", "synth/runner/ray_run.py"}
+    with_ray = {"servers/cluster/ray_cluster.py", "registry/workers/ray_keeper.py"}
+    with_ray |= {"synth/processes/ray_workers.py", "synth/runner/ray_run.py"}
     assert all(name.startswith("rl_training/") for name in importers("ray") - with_ray)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from servers.doors.server import SECONDS_TO_DRAIN
 from servers.errors import InfraError
@@ -13,6 +13,8 @@ from servers.worker.settings import WorkerOrder
 
 END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 RESTART_SECONDS = 0.2
+LONGEST_LINE = 1024 * 1024
+"""Bytes of a line of a worker's log that is read here."""
 PATIENCE_TO_JOIN = 30.0
 """Seconds of processor time in which a worker joins its farm, and seconds that it may use none before it has joined.
 
@@ -25,10 +27,14 @@ log = logging.getLogger("farm.up")
 class WorkerProcess:
     """A worker in a process of its own. This process owns its socket, so agents' connections wait during a restart."""
 
-    def __init__(self, order: WorkerOrder, listening: socket.socket) -> None:
+    def __init__(
+        self, order: WorkerOrder, listening: socket.socket, *, on_line: Callable[[str], None] | None = None
+    ) -> None:
         self.name = order.join.name
         self._order = order
         self._listening = listening
+        self._on_line = on_line
+        """What gets each line of the process's log. None: it goes to this process's standard error."""
         self._process: asyncio.subprocess.Process | None = None
         self._keeping: asyncio.Task[None] | None = None
 
@@ -63,6 +69,14 @@ class WorkerProcess:
                     f" {idle:.1f} s; its own output says why"
                 )
 
+    async def once(self) -> int:
+        """Run the process once. Returns its exit code."""
+        self._process = await self._start()
+        if self._process.stderr is not None and self._on_line is not None:
+            async for line in self._process.stderr:
+                self._on_line(line.decode("utf-8", "replace").rstrip())
+        return await self._process.wait()
+
     async def end(self) -> None:
         """End the process. Calls under way may finish."""
         with self._listening:
@@ -79,8 +93,7 @@ class WorkerProcess:
 
     async def _keep(self) -> None:
         while True:
-            self._process = await self._start()
-            code = await self._process.wait()
+            code = await self.once()
             log.error("worker process ended", extra={"worker": self.name, "code": code})
             await asyncio.sleep(RESTART_SECONDS)
 
@@ -88,7 +101,12 @@ class WorkerProcess:
         fd = str(self._listening.fileno())
         command = [sys.executable, "-m", "farm", "worker", "--fd", fd, "--name", self.name]  # the name is for `ps`
         process = await asyncio.create_subprocess_exec(
-            *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
+            *command,
+            pass_fds=[self._listening.fileno()],
+            stdin=asyncio.subprocess.PIPE,
+            stderr=None if self._on_line is None else asyncio.subprocess.PIPE,
+            start_new_session=True,
+            limit=LONGEST_LINE,
         )
         log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
         if process.stdin is not None:
