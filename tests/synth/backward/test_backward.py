@@ -237,9 +237,10 @@ def test_a_task_is_in_a_persons_words(name: str) -> None:
 @of_each_environment()
 def test_the_made_scenarios_of_the_library_are_different_tasks(name: str) -> None:
     walks = [scenario.task for scenario in of_the_library(name)]
-    recipes = [one.task for one in Library([OWN_LIBRARY]).scenarios(name).values() if "recipe" in one.tags]
-    tasks = walks + recipes
-    assert len(tasks) == len(set(tasks))
+    of_recipes = (one for one in Library([OWN_LIBRARY]).scenarios(name).values() if "recipe" in one.tags)
+    recipes = [(one.task, one.setup, one.clock) for one in of_recipes]
+    assert len(walks) == len(set(walks))
+    assert len(recipes) == len(set(recipes)), "the same words from the same start"
     assert len(recipes if name in WITHOUT_WALKS else walks) >= FEWEST_WALKS
 
 
