@@ -1,61 +1,26 @@
-"""A Ray cluster, and its workers for a job. Needs the extra `envfarm[scale]`."""
+"""The workers of a Ray cluster for a job. Needs the extra `envfarm[scale]`."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 
 import asyncio
-import logging
-import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any
 
 import ray
 from ray.exceptions import ActorUnschedulableError, RayActorError, RayError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from servers.cluster.ray_cluster import cluster, nodes, on_node
 from servers.errors import FarmError
 from synth.processes.job import Job, WorkerFault
 
-SECONDS_TO_ANSWER = 10
 SECONDS_TO_END = 10
 MOST_DEATHS = 3
 """The number of processes that may die during an order. Then it is not repeated: it may be the cause."""
-OPTIONS: dict[str, Any] = {"num_cpus": 0}
-"""Cores are counted by us: an actor that reserved one would wait for ever where another program has them."""
-
-
-@contextmanager
-def cluster(address: str) -> Generator[int]:
-    """The cluster at an address, else a local one while the context is open. Yields its number of cores.
-
-    Raises:
-        FarmError: there is no such cluster.
-    """
-    try:
-        _make_sure_of(address)
-        context: Any = ray.init(
-            address or "local",  # not what `ray start` left behind, which may have ended
-            log_to_driver=False,
-            include_dashboard=False,
-            ignore_reinit_error=True,
-            logging_level=logging.ERROR,
-        )
-    except Exception as error:  # of no class of its own where a cluster does not start
-        reason = str(error).strip().partition("\n")[0]
-        raise FarmError(f"--engine ray: no cluster at {address or 'this machine'}: {reason}") from None
-    with context:
-        yield int(ray.cluster_resources().get("CPU", 1))
-
-
-def _make_sure_of(address: str) -> None:
-    """Check that something listens there: Ray itself would retry for ever."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
 
 
 class RayWorker:
@@ -120,7 +85,7 @@ class ClusterWorker:
                 self._drop(actor)
             if deaths == MOST_DEATHS:
                 return FarmError(f"{deaths} processes of the Ray cluster died in the middle of the same work")
-            if faults and not _nodes() - set(tried):
+            if faults and not nodes().keys() - set(tried):
                 return FarmError(f"no machine of the Ray cluster can do this: {'; '.join(faults)}")
             self._move(tried)
         return FarmError("the Ray cluster was let go of in the middle of the work")
@@ -143,19 +108,12 @@ class ClusterWorker:
 
     def _move(self, tried: Sequence[str]) -> None:
         """Move to an actor on an untried node, if there is one. Workers begin on different nodes."""
-        living = sorted(_nodes())
-        nodes = [node for node in living if node not in tried] or living
-        self._node = nodes[self._number % len(nodes)]
+        living = sorted(nodes())
+        left = [node for node in living if node not in tried] or living
+        self._node = left[self._number % len(left)]
         with self._starting:
             if self._node not in self._actors and not self._is_closed:
-                there = NodeAffinitySchedulingStrategy(self._node, soft=False)
-                actor: Any = ray.remote(RayWorker)
-                self._actors[self._node] = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
-
-
-def _nodes() -> set[str]:
-    """The ids of the live nodes."""
-    return {str(node["NodeID"]) for node in ray.nodes() if node["Alive"]}
+                self._actors[self._node] = on_node(self._node, RayWorker, self._job)
 
 
 def attend(first: Connection, others: Sequence[Connection], address: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import ray
 
+from servers.cluster.ray_cluster import OPTIONS, cluster
 from servers.errors import FarmError
 from synth.pipeline.asker import WriterExchange
 from synth.pipeline.engine import Advanced, Elsewhere, SynthesisRun
@@ -20,7 +21,6 @@ from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import Stage
-from synth.processes.ray_workers import OPTIONS, cluster
 from synth.runner.writer_choice import writer_for
 
 MOST_HANDS = 64
