@@ -33,7 +33,7 @@ from servers.bundle.description import (
 )
 from servers.bundle.examples import BundleExample
 from servers.bundle.rules import BundleRule
-from servers.bundle_library import OWN_LIBRARY, Library
+from servers.bundle_library import Library
 from servers.messages import OutcomeKind
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
 from servers.scenario.checkpoints.official import OfficialCheckpoint
@@ -299,18 +299,6 @@ def test_every_key_of_a_bundle_has_its_place(model: type[BaseModel]) -> None:
 def missing(names: Iterator[str] | list[str] | tuple[str, ...], *pages: str) -> list[str]:
     """Which names do not stand in each of some pages as code."""
     return [f"{page}: {name}" for page in pages for name in names if not re.search(rf"`\W*{name}`", text_of(page))]
-
-
-@pytest.mark.library
-def test_the_size_of_the_library_is_told_as_it_is() -> None:
-    total = sum(
-        1
-        for path in OWN_LIBRARY.glob("*/scenarios.jsonl")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if line
-    )
-    for page in (ROOT / "CHANGELOG.md", DOCS / "reference" / "library.md"):
-        assert f" {total:,} scenarios" in page.read_text(encoding="utf-8"), page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -1,9 +1,10 @@
-"""The pages are read quickly: sentences are short, few are long, and hardly any has a semicolon."""
+"""The pages are read quickly: sentences are short, few are long. Their tables of the library are those of its files."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.library_tables import CHANGELOG, MARKED, PAGE, TABLES, library, written
 from tests.prose import PAGES, ROOT, cells, measure, sentences, words
 
 
@@ -34,3 +35,11 @@ def test_what_is_measured_is_prose() -> None:
         ["Code", "is", "two."],
     ]
     assert list(cells(text)) == ["a; b", "c"]
+
+
+def test_the_tables_of_the_library_are_those_of_its_files() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (PAGE, CHANGELOG)]
+    made = [found[2] for page in pages for found in MARKED.finditer(page)]
+    assert sorted(made) == sorted(TABLES)
+    told = "`python -m tests.library_tables` writes the tables of docs/reference/library.md and the CHANGELOG anew"
+    assert pages == [written(page, library()) for page in pages], told
