@@ -67,7 +67,7 @@ class _CheckBudget:
     def take(self, checks: int) -> None:
         self.left -= checks
         if self.left < 0:
-            raise TooManyChecks(f"more than {MOST_CHECKS_CONVERTED:,} alternatives for the numbers of one call")
+            raise TooManyChecks(f"more than {MOST_CHECKS_CONVERTED:,} alternatives for its numbers")
 
 
 class _ValuePlace:

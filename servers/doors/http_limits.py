@@ -69,9 +69,27 @@ MOST_WAITING = 1024
 FILES_EACH = 3
 """At most one of this many open files of the process is a connection."""
 LOOK_SECONDS = 1.0
-TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 5\r\nconnection: close\r\n\r\n"
+UNREADABLE = "Invalid HTTP request received."
+
+
+def _refusal(status: str, told: str, more: str = "") -> bytes:
+    """A whole answer that closes its connection."""
+    head = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(told)}\r\n{more}connection: close"
+    return f"HTTP/1.1 {status}\r\n{head}\r\n\r\n{told}".encode()
+
+
+TOO_LARGE = _refusal(
+    "431 Request Header Fields Too Large",
+    f"the head of a request, its trailers and the frames of its chunks have at most {LARGEST_HEAD} bytes together",
+)
+TOO_LONG = _refusal("413 Content Too Large", f"a request has at most {LARGEST_REQUEST} bytes")
+NO_ROOM = _refusal(
+    "503 Service Unavailable", "all connections of this server are in use; try again later", "retry-after: 5\r\n"
+)
+
+
+class _Refused(ValueError):
+    """What a request has too much of."""
 
 
 class ServerConnections:
@@ -277,8 +295,9 @@ class BoundedHttp(HttpToolsProtocol):
             self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess] - it is None after the end alone
         except httptools.HttpParserUpgrade:  # the request is answered, and what follows is not read
             return
-        except httptools.HttpParserError:
-            self.send_400_response("Invalid HTTP request received.")
+        except httptools.HttpParserError as error:
+            why = error.__context__  # what a callback raised
+            self.send_400_response(str(why) if isinstance(why, _Refused) else UNREADABLE)
 
     def _bound(self) -> None:
         if self.transport.is_closing():
@@ -300,7 +319,8 @@ class BoundedHttp(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_PIPELINED or (
             waits and self._connections.waiting >= self._connections.most_waiting
         ):
-            raise ValueError("too many requests before the first answer")  # the parser's caller answers 400
+            told = f"at most {MOST_PIPELINED} requests of a connection, and {self._connections.most_waiting} of all"
+            raise _Refused(f"{told}, wait for the answer to an earlier one")  # _feed answers 400
         super().on_message_begin()
         self._is_whole = self._has_host = False
         self._raw = self._payload = 0
@@ -310,15 +330,15 @@ class BoundedHttp(HttpToolsProtocol):
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
         if len(self.url) > LONGEST_LINE:
-            raise ValueError("the URL is too long")
+            raise _Refused(f"a URL has at most {LONGEST_LINE} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(self.headers) >= MOST_HEADERS or len(value) > LONGEST_LINE:
-            raise ValueError("too many headers, or one too long")
+            raise _Refused(f"a request has at most {MOST_HEADERS} headers, and each at most {LONGEST_LINE} bytes")
         name, value = name.lower(), value.strip(BLANKS)
         if name == b"host":
             if self._has_host:
-                raise ValueError("more than one Host")  # RFC 9112, 3.2
+                raise _Refused("a request has one Host")  # RFC 9112, 3.2
             self._has_host = True
         if name == b"expect":
             super().on_header(name, value)
@@ -334,7 +354,10 @@ class BoundedHttp(HttpToolsProtocol):
     def on_chunk_header(self) -> None:
         self._chunks += 1
         if self._chunks > MOST_SMALL_CHUNKS and self._in_chunks < SMALL_CHUNK * self._chunks:
-            raise ValueError("too many small chunks")
+            told = (
+                f"a body in more than {MOST_SMALL_CHUNKS} chunks has at least {SMALL_CHUNK} bytes in each, on average"
+            )
+            raise _Refused(told)
 
     def on_body(self, body: bytes) -> None:
         self._payload += len(body)

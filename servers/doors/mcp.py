@@ -102,7 +102,11 @@ NO_STREAM = RequestRefusal(405, "method_not_allowed", "MCP is posted here; there
 LISTENS = "subscriptions/listen"
 SIZE = "farm.size"
 """The key in a request's scope under which the bytes of its body stand."""
-NO_ROOM = RequestRefusal(503, "capacity", "too many large requests at once; nothing was done, try again")
+_CROWDED = (
+    f"the large messages that are answered now have more than {MOST_ANSWERED // 1024 // 1024} MiB together;"
+    " nothing was done, try again"
+)
+NO_ROOM = RequestRefusal(503, "capacity", _CROWDED)
 NO_TOKEN = RequestRefusal(
     401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN"
 )

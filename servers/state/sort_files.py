@@ -19,7 +19,7 @@ MOST_SORTED = 64 * 1024 * 1024
 """Bytes of the temporary files of one query."""
 MOST_SORTED_AT_ONCE = 512 * 1024 * 1024
 """Bytes of the temporary files of all running queries."""
-CROWDED = "the queries that run now sort too much together; try again"
+CROWDED = f"the queries that run now sort more than {MOST_SORTED_AT_ONCE:,} bytes together; try again"
 
 
 @dataclass

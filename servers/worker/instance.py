@@ -243,14 +243,16 @@ class Instance:
             if not told or (NUL in told and _has_nul(arguments)):
                 return told, _unreadable(tool)
             if len(told) * check.width > MOST_CHECKS_A_CALL and values_in(told) * check.width > MOST_CHECKS_A_CALL:
-                raise TooManyChecks("for one call")  # there are no more values than bytes, and counting takes time
+                raise TooManyChecks(
+                    f"more than {MOST_CHECKS_A_CALL:,} checks of one call"
+                )  # there are no more values than bytes, and counting takes time
             if check.is_right(arguments, told):
                 return told, None
             given = check.with_integers(arguments)
             told = told if given is arguments else _as_json(given)
             problems = check.problems(given, told)
-        except TooManyChecks:
-            return told, _too_long(tool)
+        except TooManyChecks as error:
+            return told, _too_long(tool, error)
         except ValueError:  # the validator has a depth of its own
             return told, _unreadable(tool)
         return told, CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
@@ -363,7 +365,8 @@ class Instance:
                 self.guest.kill("lied", str(error))
             return self._fault(tool, str(error), outcome.micros)
         except GuestLate:
-            text = f"{tool} was stopped: the rules of the database took too long to check; nothing was changed"
+            took = f"took more than {self.guests.call_seconds:g} s to check"
+            text = f"{tool} was stopped: the rules of the database {took}; nothing was changed"
             return CallOutcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
         except GuestDied as error:
             return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
@@ -426,12 +429,14 @@ class Instance:
 
 
 def _unreadable(tool: str) -> CallOutcome:
-    text = "its arguments are not JSON, nested too deep, or hold a NUL character or half of a surrogate pair"
+    text = (
+        f"its arguments are not JSON, nested deeper than {DEEPEST}, or hold a NUL character or half of a surrogate pair"
+    )
     return CallOutcome("invalid", f"{tool} was not called: {text}")
 
 
-def _too_long(tool: str) -> CallOutcome:
-    return CallOutcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
+def _too_long(tool: str, why: TooManyChecks) -> CallOutcome:
+    return CallOutcome("invalid", f"{tool} was not called: its arguments come to {why}; give fewer at once")
 
 
 def _has_nul(value: object) -> bool:

@@ -55,7 +55,10 @@ class ToolChanges:
         """
         own = self._listeners.get(instance_id, [])
         if len(own) >= MOST_LISTENERS_EACH or sum(map(len, self._listeners.values())) >= MOST_LISTENERS:
-            raise CapacityError("too many wait to be told of changed tools; close one")
+            raise CapacityError(
+                f"at most {MOST_LISTENERS_EACH} streams of an instance, and {MOST_LISTENERS} of all, wait to be told"
+                " of changed tools; close one"
+            )
         listener = ToolListener()
         if self._ended:
             listener.end()

@@ -242,19 +242,23 @@ async def test_a_request_without_end_is_cut_off(pieces: tuple[bytes, bytes]) -> 
 
 
 @pytest.mark.parametrize(
-    "head",
+    ("head", "why"),
     [
-        b"GET /?" + b"&a=b" * 3000 + b" HTTP/1.1\r\n",
-        b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 101,
-        b"GET / HTTP/1.1\r\nCookie: " + b"a=b;" * 3000 + b"\r\n",
+        (b"GET /?" + b"&a=b" * 3000 + b" HTTP/1.1\r\n", b"a URL has at most 8192 bytes"),
+        (b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 101, b"a request has at most 100 headers, and each at most 8192 bytes"),
+        (b"GET / HTTP/1.1\r\nCookie: " + b"a=b;" * 3000 + b"\r\n", b"and each at most 8192 bytes"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n", b"a request has one Host"),
+        (b"GET / HTTP/9.9\r\n", b"Invalid HTTP request received."),
     ],
-    ids=["a long URL", "many headers", "a long header"],
+    ids=["a long URL", "many headers", "a long header", "two hosts", "no HTTP"],
 )
-async def test_a_head_that_takes_long_to_take_apart_is_refused(head: bytes) -> None:
+async def test_a_head_that_takes_long_to_take_apart_is_refused(head: bytes, why: bytes) -> None:
     async with hasty(seconds=60) as connection:
         reader, writer = await connection()
         writer.write(head + b"\r\n")
-        assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
+        answered = await reader.read()
+        assert answered.startswith(b"HTTP/1.1 400 ")
+        assert answered.endswith(why)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,9 @@ async def test_a_body_in_many_small_chunks_is_refused(said: bytes) -> None:
     async with hasty(seconds=60) as connection:
         reader, writer = await connection()
         writer.write(said)
-        assert b"HTTP/1.1 400 " in await reader.read()
+        answered = await reader.read()
+        assert b"HTTP/1.1 400 " in answered
+        assert answered.endswith(b"a body in more than 64 chunks has at least 256 bytes in each, on average")
 
 
 async def test_a_body_in_large_chunks_and_many_small_bodies_in_turn_are_taken() -> None:

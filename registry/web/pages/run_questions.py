@@ -84,7 +84,7 @@ class RunReaderProcess:
             InfraError: the process does not answer.
         """
         if len(self._waiting) >= MOST_WAITING:
-            raise InfraError("too many pages wait for runs to be read; load it again later")
+            raise InfraError(f"{MOST_WAITING} pages wait for runs to be read; load this one again later")
         process = await self._running()
         self._number += 1
         question = asked.model_copy(update={"id": self._number})

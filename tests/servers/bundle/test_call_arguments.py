@@ -246,7 +246,8 @@ async def test_a_call_with_too_many_alternatives_is_told_so(ordering: Instance) 
     )
     outcome = await replace(ordering, environment=environment).call("order", {"lines": _values(2, 1.0)})
     assert outcome.kind == "invalid"
-    assert outcome.text == "order was not called: its arguments are too long for it; give fewer at once"
+    told = "its arguments come to more than 20,000 alternatives for its numbers; give fewer at once"
+    assert outcome.text == f"order was not called: {told}"
 
 
 async def test_a_call_makes_the_check_of_its_own_tool_alone(ordering: Instance) -> None:
@@ -264,7 +265,7 @@ async def test_a_call_makes_the_check_of_its_own_tool_alone(ordering: Instance) 
 async def test_a_nul_character_in_arguments_is_refused(ordering: Instance, arguments: dict[str, Any]) -> None:
     """SQLite takes a text to end there, and its functions differ in whether they do."""
     outcome = await ordering.call("order", arguments)
-    told = "its arguments are not JSON, nested too deep, or hold a NUL character or half of a surrogate pair"
+    told = "its arguments are not JSON, nested deeper than 100, or hold a NUL character or half of a surrogate pair"
     assert (outcome.kind, outcome.text) == ("invalid", f"order was not called: {told}")
 
 

@@ -362,7 +362,10 @@ async def test_arguments_that_would_take_too_many_checks_are_refused(shop: Path,
             await worker.find(ticket.instance).call("find", {"among": ["choice 399"] * count}) for count in (3, 20_000)
         ]
     assert (few.kind, many.kind) == ("ok", "invalid")
-    assert many.text == "find was not called: its arguments are too long for it; give fewer at once"
+    assert (
+        many.text
+        == "find was not called: its arguments come to more than 1,000,000 checks of one call; give fewer at once"
+    )
 
 
 async def test_a_source_that_exhausts_the_parser_is_a_finding(shop: Path) -> None:
