@@ -6,7 +6,7 @@ from agent_client.trace import ToolCall, ToolResult, Trace, Turn
 
 
 @dataclass(frozen=True)
-class Started:
+class EpisodeStart:
     """The episode begins."""
 
     task: str
@@ -15,7 +15,7 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Replied:
+class ModelReply:
     """The model replied. Its calls are not made yet. `number` counts turns from 1."""
 
     number: int
@@ -31,17 +31,17 @@ class CallAnswered:
 
 
 @dataclass(frozen=True)
-class Spoke:
+class UserReply:
     """The user of a conversation answered."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Ended:
+class EpisodeEnd:
     """The episode is over."""
 
     trace: Trace
 
 
-Event = Started | Replied | CallAnswered | Spoke | Ended
+Event = EpisodeStart | ModelReply | CallAnswered | UserReply | EpisodeEnd

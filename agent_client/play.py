@@ -14,11 +14,11 @@ from typing import NamedTuple
 from agent_client.errors import AgentError, ConversationTooLong, EndpointDown, EndpointError, FarmUnreachable
 from agent_client.events import (
     CallAnswered,
-    Ended,
+    EpisodeEnd,
+    EpisodeStart,
     Event,
-    Replied,
-    Spoke,
-    Started,
+    ModelReply,
+    UserReply,
 )
 from agent_client.model import (
     EPISODE_CLOCK,
@@ -49,7 +49,7 @@ _SEPARATOR = re.compile(r"[;\n]")
 REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
 
 
-class Ending(NamedTuple):
+class EpisodeEnding(NamedTuple):
     """How an episode ended. `text` is the answer of a finished one, otherwise the error."""
 
     end: End
@@ -130,10 +130,10 @@ class _Episode:
             user="" if self._person is None else self._person.name,
             user_tokens=self._user_tokens,
         )
-        self._tell(Ended(trace))
+        self._tell(EpisodeEnd(trace))
         return trace
 
-    async def _bounded(self) -> Ending:
+    async def _bounded(self) -> EpisodeEnding:
         clock = asyncio.timeout(self._limits.seconds)
         before = EPISODE_CLOCK.set(clock)
         try:
@@ -142,26 +142,26 @@ class _Episode:
         except TimeoutError:
             if not clock.expired():
                 raise
-            return Ending("time_limit", f"not finished after {self._limits.seconds:g} s")
+            return EpisodeEnding("time_limit", f"not finished after {self._limits.seconds:g} s")
         except ConversationTooLong as error:
-            return Ending("token_limit", str(error))
+            return EpisodeEnding("token_limit", str(error))
         except AgentError as error:
-            return Ending("agent_error", str(error))
+            return EpisodeEnding("agent_error", str(error))
         except (EndpointError, FarmUnreachable) as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # somebody wants us to stop, trouble or not
-            return Ending("infra_error", str(error))
+            return EpisodeEnding("infra_error", str(error))
         finally:
             EPISODE_CLOCK.reset(before)
 
-    async def _until_end(self) -> Ending:
+    async def _until_end(self) -> EpisodeEnding:
         if self._person is not None and not self._turns:
             opening = await self._said(self._person)
             self._task = opening.text
             if opening.tools_changed:
                 self._toolbox = await self._toolbox.listed_again()
-        self._tell(Started(self._task, self._model.name, len(self._toolbox.tools)))
+        self._tell(EpisodeStart(self._task, self._model.name, len(self._toolbox.tools)))
         while (limit := self._limit_reached()) is None:
             began = time.monotonic()
             reply = await self._ask()
@@ -170,16 +170,16 @@ class _Episode:
                 return ending
         return limit
 
-    async def _after_words(self, reply: Reply) -> Ending | None:
+    async def _after_words(self, reply: Reply) -> EpisodeEnding | None:
         """Let the user answer a reply without calls. The end, if it was the last one."""
         if not (reply.text.strip() or reply.final or self._rules.silence_counts):
-            return None if self._remind() else Ending("agent_error", SILENT)
+            return None if self._remind() else EpisodeEnding("agent_error", SILENT)
         said_end = self._may_end and self._rules.end_words and self._rules.end_words in reply.text
         if self._person is None or reply.final or said_end or await self._is_over(self._person):
-            return Ending("finished", self._answer_of(reply))
+            return EpisodeEnding("finished", self._answer_of(reply))
         return None
 
-    async def _after_calls(self, reply: Reply, began: float) -> Ending | None:
+    async def _after_calls(self, reply: Reply, began: float) -> EpisodeEnding | None:
         """Make the calls of a reply. The end, if one of them is the last by the rules, or was one too many."""
         unreadable = next((call for call in reply.calls if call.malformed), None)
         if unreadable is not None and self._rules.unreadable == "ends episode":
@@ -188,13 +188,13 @@ class _Episode:
         for call in reply.calls:
             await self._make(call, began, without=ends_turn)
         if self._person is not None and any(call.tool in self._rules.last_tools for call in reply.calls):
-            return Ending("finished", self._answer_of(reply))
+            return EpisodeEnding("finished", self._answer_of(reply))
         if ends_turn:
             over = self._person is None or await self._is_over(self._person)
-            return Ending("finished", self._answer_of(reply)) if over else None
+            return EpisodeEnding("finished", self._answer_of(reply)) if over else None
         most = self._rules.steps_of_turn
         if most is not None and self._steps_of_turn() >= most:
-            return Ending("turn_limit", f"a turn of the user was not finished after {most} replies with calls")
+            return EpisodeEnding("turn_limit", f"a turn of the user was not finished after {most} replies with calls")
         return None
 
     def _steps_of_turn(self) -> int:
@@ -206,11 +206,11 @@ class _Episode:
     def _may_end(self) -> bool:
         return len(self._turns) >= self._rules.ends_from
 
-    def _limit_reached(self) -> Ending | None:
+    def _limit_reached(self) -> EpisodeEnding | None:
         if len(self._turns) >= self._limits.turns:
-            return Ending("turn_limit", f"not finished after {self._limits.turns} turns")
+            return EpisodeEnding("turn_limit", f"not finished after {self._limits.turns} turns")
         if self._limits.tokens is not None and tokens_of(self._turns) >= self._limits.tokens:
-            return Ending("token_limit", f"not finished after {self._limits.tokens} tokens")
+            return EpisodeEnding("token_limit", f"not finished after {self._limits.tokens} tokens")
         return None
 
     async def _ask(self) -> Reply:
@@ -228,7 +228,7 @@ class _Episode:
             seconds=time.monotonic() - began,
         )
         self._turns.append(turn)
-        self._tell(Replied(len(self._turns), turn))
+        self._tell(ModelReply(len(self._turns), turn))
         return reply
 
     def _answer_of(self, reply: Reply) -> str:
@@ -252,7 +252,7 @@ class _Episode:
         if saying.tools_changed:
             self._toolbox = await self._toolbox.listed_again()
         self._turns[-1] = self._turns[-1].model_copy(update={"user": saying.text})
-        self._tell(Spoke(saying.text))
+        self._tell(UserReply(saying.text))
         return False
 
     async def _said(self, person: Person) -> UserMessage:

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from agent_client.events import (
     CallAnswered,
-    Ended,
+    EpisodeEnd,
+    EpisodeStart,
     Event,
-    Replied,
-    Spoke,
-    Started,
+    ModelReply,
+    UserReply,
 )
 from agent_client.trace import ToolCall, ToolResult, Trace, Turn
 
@@ -33,16 +33,16 @@ def show(console: Console, *, is_full: bool = False) -> Callable[[Event], None]:
 
     def tell(event: Event) -> None:
         match event:
-            case Started(task, model, tools):
+            case EpisodeStart(task, model, tools):
                 said = f"task for {model}, {_counted(tools, 'tool')}"
                 console.print(Panel(Text(task), title=Text(said), title_align="left"))
-            case Replied(number, turn):
+            case ModelReply(number, turn):
                 _show_reply(console, number, turn, cut)
             case CallAnswered(call, result):
                 _show_call(console, call, result, cut)
-            case Spoke(text):
+            case UserReply(text):
                 console.print(Text.assemble(("user ", "bold magenta"), text))
-            case Ended(trace):
+            case EpisodeEnd(trace):
                 _show_end(console, trace)
 
     return tell

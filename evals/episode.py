@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 
-from agent_client.events import CallAnswered, Ended, Event, Replied, Started
+from agent_client.events import CallAnswered, EpisodeEnd, EpisodeStart, Event, ModelReply
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits, play
@@ -117,7 +117,7 @@ class Episode:
                 seconds=seconds,
             )
         if on_event is not None:
-            on_event(Started(text, agent.name, len(task.tools)))
+            on_event(EpisodeStart(text, agent.name, len(task.tools)))
         ending = await agent.work(task)
         self._mark()
         [copy] = await live.farm.fork(live.id)
@@ -155,7 +155,7 @@ class Episode:
 def _tell(trace: Trace, tell: Callable[[Event], None]) -> None:
     """Tell a whole episode at its end."""
     for number, turn in enumerate(trace.turns, 1):
-        tell(Replied(number, turn))
+        tell(ModelReply(number, turn))
         for call, result in zip(turn.calls, turn.results, strict=True):
             tell(CallAnswered(call, result))
-    tell(Ended(trace))
+    tell(EpisodeEnd(trace))

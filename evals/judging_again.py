@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_client.wire import shared_http
-from evals.rejudging import Rejudged, Stored, rejudged
+from evals.rejudging import NamedRollout, RejudgedRollout, rejudged
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from registry.client import FarmClient
@@ -44,10 +44,10 @@ def judge_again(runs: Sequence[Path], folder: Path, save: Path | None) -> None:
         out.print(f"Written: {save}", soft_wrap=True)
 
 
-def _stored(run: Path, environment: str, *, several: bool) -> list[Stored]:
+def _stored(run: Path, environment: str, *, several: bool) -> list[NamedRollout]:
     """The rollouts of an environment in a run."""
     return [
-        Stored(f"{run}/{name}" if several else name, one)
+        NamedRollout(f"{run}/{name}" if several else name, one)
         for name, one in sorted(_rollouts(run).items())
         if one.environment == environment
     ]
@@ -60,7 +60,7 @@ def _rollouts(run: Path) -> dict[str, Rollout]:
     return {at.played.key: at.played.rollout for at in folder.rollouts()}
 
 
-async def _judged(folder: Path, stored: Sequence[Stored]) -> list[Rejudged]:
+async def _judged(folder: Path, stored: Sequence[NamedRollout]) -> list[RejudgedRollout]:
     with Progress(console=out, transient=True) as progress:
         bar = progress.add_task("judging", total=len(stored))
         async with (
@@ -71,7 +71,7 @@ async def _judged(folder: Path, stored: Sequence[Stored]) -> list[Rejudged]:
             return await rejudged(farm, stored, http, at_once=AT_ONCE, tell=lambda _: progress.advance(bar))
 
 
-def _show(found: Sequence[Rejudged]) -> None:
+def _show(found: Sequence[RejudgedRollout]) -> None:
     changed = [one for one in found if one.changed]
     judged = [one for one in found if not one.problem]
     again = f"{len(judged)} of {counted(len(found), 'rollout')} judged again"
@@ -89,7 +89,7 @@ def _show(found: Sequence[Rejudged]) -> None:
         out.print(marked("[magenta]not judged[/]: {} × {}", count, problem))
 
 
-def _show_mismatches(judged: Sequence[Rejudged]) -> None:
+def _show_mismatches(judged: Sequence[RejudgedRollout]) -> None:
     """Print what has changed since the rollouts were stored."""
     scenarios = sum(one.scenario_changed for one in judged)
     environments = sum(one.environment_changed for one in judged)

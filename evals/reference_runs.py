@@ -6,7 +6,7 @@ from agent_client.play import Limits
 from agent_client.wire import shared_http
 from evals.demo import gold_model
 from evals.rollout import Rollout, for_each, rollout
-from evals.runs.scenario_choice import Chosen, chosen
+from evals.runs.scenario_choice import ChosenScenario, chosen
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.farm import private
@@ -28,7 +28,7 @@ async def references(library: Path) -> list[Rollout]:
         shared_http(2 * AT_ONCE) as http,
     ):
 
-        async def play(one: Chosen) -> Rollout | None:
+        async def play(one: ChosenScenario) -> Rollout | None:
             detail = await farm.scenario(one.environment, one.card.id)
             if detail.scenario.solution is None:
                 return None

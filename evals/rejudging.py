@@ -29,7 +29,7 @@ class Difference(Record):
     now: str
 
 
-class Rejudged(Record):
+class RejudgedRollout(Record):
     """A stored rollout and its new score. `problem` says why there is none."""
 
     name: str
@@ -49,14 +49,14 @@ class Rejudged(Record):
         return not self.problem and (self.before, self.success_before) != (self.after, self.success_after)
 
 
-class Stored(NamedTuple):
+class NamedRollout(NamedTuple):
     """A rollout and its name."""
 
     name: str
     run: Rollout
 
 
-class Sent(NamedTuple):
+class DeliveredCall(NamedTuple):
     """A call that reached the instance: its index in the rollout, and its stored answer, if it got one."""
 
     number: int
@@ -66,15 +66,15 @@ class Sent(NamedTuple):
 
 async def rejudged(
     farm: FarmClient,
-    stored: Sequence[Stored],
+    stored: Sequence[NamedRollout],
     http: httpx2.AsyncClient,
     *,
     at_once: int,
-    tell: Callable[[Rejudged], None],
-) -> list[Rejudged]:
+    tell: Callable[[RejudgedRollout], None],
+) -> list[RejudgedRollout]:
     """Judge rollouts of the farm's environments again. A rollout that cannot be judged has a `problem`."""
 
-    async def one(of: Stored) -> Rejudged:
+    async def one(of: NamedRollout) -> RejudgedRollout:
         found = await _one(farm, of, http)
         tell(found)
         return found
@@ -82,7 +82,7 @@ async def rejudged(
     return await for_each(stored, one, at_once=at_once)
 
 
-async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudged:
+async def _one(farm: FarmClient, of: NamedRollout, http: httpx2.AsyncClient) -> RejudgedRollout:
     run = of.run
     if run.trace is None:
         return _not_judged(of, "nothing was recorded of what the agent did")
@@ -101,9 +101,9 @@ async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudg
     return _beside(of, detail, now.score, _difference(sent, now.trace))
 
 
-def _not_judged(of: Stored, why: str) -> Rejudged:
+def _not_judged(of: NamedRollout, why: str) -> RejudgedRollout:
     run = of.run
-    return Rejudged(
+    return RejudgedRollout(
         name=of.name,
         before=run.reward,
         after=None,
@@ -113,9 +113,9 @@ def _not_judged(of: Stored, why: str) -> Rejudged:
     )
 
 
-def _beside(of: Stored, detail: ScenarioDetail, score: Score, difference: Difference | None) -> Rejudged:
+def _beside(of: NamedRollout, detail: ScenarioDetail, score: Score, difference: Difference | None) -> RejudgedRollout:
     run = of.run
-    return Rejudged(
+    return RejudgedRollout(
         name=of.name,
         before=run.reward,
         after=score.reward,
@@ -147,7 +147,7 @@ def _says(verdict: Verdict) -> str:
     return "holds" if verdict.holds else f"breaks ({verdict.error[:80]})" if verdict.error else "does not hold"
 
 
-def _difference(sent: Sequence[Sent], trace: Trace) -> Difference | None:
+def _difference(sent: Sequence[DeliveredCall], trace: Trace) -> Difference | None:
     """The first call whose answer differs."""
     for (number, call, stored), (_, now) in zip(sent, made(trace), strict=True):
         if stored is not None and now is not None and not _same(stored, now):
@@ -155,12 +155,12 @@ def _difference(sent: Sequence[Sent], trace: Trace) -> Difference | None:
     return None
 
 
-def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[Sent]:
+def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[DeliveredCall]:
     """The calls that reached the instance. An unanswered one did if it is in the farm's history."""
     reached = {effect.call for effect in effects or ()}
     for number, (call, result) in enumerate(made(trace)):
         if not call.malformed and (result is not None or number in reached):
-            yield Sent(number, call, result)
+            yield DeliveredCall(number, call, result)
 
 
 def _same(stored: ToolResult, now: ToolResult) -> bool:

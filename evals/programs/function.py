@@ -6,7 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable
 
 from agent_client.errors import AgentError, EndpointError, FarmUnreachable
-from agent_client.play import Ending
+from agent_client.play import EpisodeEnding
 from evals.programs.agent_task import AgentTask
 
 AgentCallable = Callable[[AgentTask], str | Awaitable[str]]
@@ -23,18 +23,18 @@ class AgentFunction:
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
 
-    async def work(self, task: AgentTask) -> Ending:
+    async def work(self, task: AgentTask) -> EpisodeEnding:
         """Call the function once, and wait for it as long as the task allows."""
         clock = asyncio.timeout(task.seconds)
         try:
             async with clock:
-                return Ending("finished", await self._answer(task))
+                return EpisodeEnding("finished", await self._answer(task))
         except TimeoutError as error:
             if not clock.expired():
                 return _failed(error)
-            return Ending("time_limit", f"not finished after {task.seconds:g} s")
+            return EpisodeEnding("time_limit", f"not finished after {task.seconds:g} s")
         except (EndpointError, FarmUnreachable) as error:
-            return Ending("infra_error", str(error))
+            return EpisodeEnding("infra_error", str(error))
         except Exception as error:
             return _failed(error)
 
@@ -50,8 +50,8 @@ class AgentFunction:
         return said
 
 
-def _failed(error: Exception) -> Ending:
-    return Ending("agent_error", f"{type(error).__name__}: {error}"[:2000])
+def _failed(error: Exception) -> EpisodeEnding:
+    return EpisodeEnding("agent_error", f"{type(error).__name__}: {error}"[:2000])
 
 
 async def _in_thread(function: AgentCallable, task: AgentTask) -> object:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_client.play import Ending
+from agent_client.play import EpisodeEnding
 from evals.programs.agent_task import ANSWER_FILE, AgentTask
 from evals.programs.agent_walls import landlock_version
 from servers.errors import InfraError, RequestError
@@ -117,7 +117,7 @@ class AgentProgram:
         if walls is not None and landlock_version() < 1:
             raise RequestError("walls around an agent need Landlock (Linux 5.13), which this kernel does not have")
 
-    async def work(self, task: AgentTask) -> Ending:
+    async def work(self, task: AgentTask) -> EpisodeEnding:
         """Run the program once, to its end or to the end of its time.
 
         Raises:
@@ -132,7 +132,7 @@ class AgentProgram:
         finally:
             await asyncio.to_thread(scratch.close)  # it may have left very many files
 
-    async def _run(self, task: AgentTask, folder: Path) -> Ending:
+    async def _run(self, task: AgentTask, folder: Path) -> EpisodeEnding:
         home = {} if self._readable is None else {"HOME": str(folder), "TMPDIR": str(folder)}
         order = {
             "command": self._command,
@@ -254,23 +254,23 @@ class _LastBytes:
         return b"".join(self._pieces)[-self._most :].decode(errors="replace").strip()
 
 
-def _ending(end: dict[str, Any], run: _ProgramRun, answer: Path, seconds: float) -> Ending:
+def _ending(end: dict[str, Any], run: _ProgramRun, answer: Path, seconds: float) -> EpisodeEnding:
     """How an episode ended, by how its program did."""
     why = f": {run.complained.text.splitlines()[-1][:300]}" if run.complained.text else ""
     match end:
         case {"exit": 0}:
-            return Ending("finished", _answer(answer) or run.said.text)
+            return EpisodeEnding("finished", _answer(answer) or run.said.text)
         case {"exit": code} if code == TRY_AGAIN:
-            return Ending("infra_error", f"the agent's program gave up with exit code {TRY_AGAIN}{why}")
+            return EpisodeEnding("infra_error", f"the agent's program gave up with exit code {TRY_AGAIN}{why}")
         case {"exit": code} if code in NOT_STARTED:
-            return Ending("infra_error", f"the agent's program cannot be started (exit code {code}){why}")
+            return EpisodeEnding("infra_error", f"the agent's program cannot be started (exit code {code}){why}")
         case {"exit": code}:
             how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-            return Ending("agent_error", f"the agent's program ended with {how}{why}")
+            return EpisodeEnding("agent_error", f"the agent's program ended with {how}{why}")
         case {"limit": limit}:
-            return Ending("agent_error", f"the agent's program was ended: {limit}")
+            return EpisodeEnding("agent_error", f"the agent's program was ended: {limit}")
         case _:
-            return Ending("time_limit", f"not finished after {seconds:g} s")
+            return EpisodeEnding("time_limit", f"not finished after {seconds:g} s")
 
 
 def _answer(path: Path) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 from pydantic_core import from_json
 
 from agent_client.json_values import is_object
-from agent_client.play import Ending
+from agent_client.play import EpisodeEnding
 from agent_client.trace import ToolCall, ToolResult, Trace, Turn
 from evals.programs.agent_task import AgentTask
 from servers.messages import CallRecord
 
 
-def recorded_trace(task: AgentTask, agent: str, history: Sequence[CallRecord], ending: Ending) -> Trace:
+def recorded_trace(task: AgentTask, agent: str, history: Sequence[CallRecord], ending: EpisodeEnding) -> Trace:
     """The trace of an episode. A call that the farm refused before it reached the instance is in no history."""
     finished = ending.end == "finished"
     answer = ending.text if finished else ""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evals.report.report import Report, rewards, successes
-from evals.report.statistics import Paired, paired
+from evals.report.statistics import PairedDifference, paired
 from evals.runs.summary import by_scenario
 
 
-class Beside(NamedTuple):
+class ScenarioComparison(NamedTuple):
     """A scenario in both runs: the share of successes and the mean reward in each."""
 
     scenario: str
@@ -21,9 +21,9 @@ class RunComparison(NamedTuple):
 
     first: str
     other: str
-    scenarios: list[Beside]
-    success: Paired | None
-    reward: Paired | None
+    scenarios: list[ScenarioComparison]
+    success: PairedDifference | None
+    reward: PairedDifference | None
     only_first: int
     only_other: int
     changed: list[str]
@@ -53,7 +53,7 @@ def compared(first: Report, other: Report) -> RunComparison:
         if {one.scenario_digest for one in ones[name]} != {one.scenario_digest for one in others[name]}
     ]
     beside = [
-        Beside(
+        ScenarioComparison(
             name,
             (successes(ones[name]) / len(ones[name]), successes(others[name]) / len(others[name])),
             (rewards(ones[name]) / len(ones[name]), rewards(others[name]) / len(others[name])),

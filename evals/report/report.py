@@ -29,7 +29,7 @@ class Group(NamedTuple):
     reward: Estimate | None
 
 
-class Passing(NamedTuple):
+class PassEstimate(NamedTuple):
     """pass@k and pass^k over the scenarios with at least k judged attempts."""
 
     k: int
@@ -38,7 +38,7 @@ class Passing(NamedTuple):
     all_of: Estimate
 
 
-class Failing(NamedTuple):
+class CheckpointFailures(NamedTuple):
     """A checkpoint, and how often it did not hold."""
 
     scenario: str
@@ -49,7 +49,7 @@ class Failing(NamedTuple):
     failed: int
 
 
-class Probed(NamedTuple):
+class ProbeSummary(NamedTuple):
     """A probe of an environment, the scenarios and rollouts in which it was answered, and the share in which it holds.
 
     Probes of one id in several scenarios are one probe.
@@ -84,14 +84,14 @@ class Report(NamedTuple):
     bounds: tuple[float, float] | None
     outcomes: dict[Outcome, int]
     broken: list[tuple[str, int]]
-    passing: list[Passing]
+    passing: list[PassEstimate]
     groups: dict[str, list[Group]]
     causes: list[tuple[Cause, list[str]]]
-    checkpoints: list[Failing]
+    checkpoints: list[CheckpointFailures]
     tools: list[ToolUse]
     benchmarks: list[PartNumber]
     """The numbers of public benchmarks. Empty if nothing in the run is of one."""
-    probes: list[Probed]
+    probes: list[ProbeSummary]
 
     @property
     def missing(self) -> int:
@@ -165,9 +165,9 @@ def _bounds(rollouts: Sequence[RolloutSummary]) -> tuple[float, float] | None:
     return won / len(rollouts), (won + broken) / len(rollouts)
 
 
-def _passing(judged: Sequence[RolloutSummary]) -> list[Passing]:
+def _passing(judged: Sequence[RolloutSummary]) -> list[PassEstimate]:
     counts = [(len(ones), successes(ones)) for ones in by_scenario(judged).values()]
-    found: list[Passing] = []
+    found: list[PassEstimate] = []
     for k in range(1, min(MOST_K, max((n for n, _ in counts), default=0)) + 1):
         enough = [(n, won) for n, won in counts if n >= k]
         any_of, all_of = means(
@@ -175,7 +175,7 @@ def _passing(judged: Sequence[RolloutSummary]) -> list[Passing]:
             [Cluster(pass_hat(k, n, won), 1) for n, won in enough],
         )
         if any_of is not None and all_of is not None:
-            found.append(Passing(k, len(enough), any_of, all_of))
+            found.append(PassEstimate(k, len(enough), any_of, all_of))
     return found
 
 
@@ -232,20 +232,20 @@ def _causes(judged: Sequence[RolloutSummary]) -> list[tuple[Cause, list[str]]]:
     return sorted(found.items(), key=lambda item: -len(item[1]))
 
 
-def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[Failing]:
+def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[CheckpointFailures]:
     """The checkpoints that failed at least once, most failures first."""
-    found: list[Failing] = []
+    found: list[CheckpointFailures] = []
     for name, ones in by_scenario(judged).items():
         failed = Counter(checkpoint for one in ones for checkpoint in one.failed)
         known = {one.id: one for one in subjects[name].detail.scenario.judged_by} if name in subjects else {}
         for checkpoint, count in failed.items():
             told = known.get(checkpoint)
             role, question = (told.role, told.question) if told is not None else ("", "")
-            found.append(Failing(name, checkpoint, role, question, len(ones), count))
+            found.append(CheckpointFailures(name, checkpoint, role, question, len(ones), count))
     return sorted(found, key=lambda one: (-one.failed / one.judged, -one.failed, one.scenario, one.checkpoint))
 
 
-def _probes(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[Probed]:
+def _probes(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[ProbeSummary]:
     """The answers of each probe over all scenarios that have it."""
     answers: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for one in judged:
@@ -257,7 +257,7 @@ def _probes(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> l
         for one in subject.detail.scenario.probes
     }
     return [
-        Probed(*place, questions.get(place, ""), len(told), sum(map(len, told.values())), mean(_clusters(told)))
+        ProbeSummary(*place, questions.get(place, ""), len(told), sum(map(len, told.values())), mean(_clusters(told)))
         for place, told in sorted(answers.items())
     ]
 

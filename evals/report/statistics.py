@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
     high: float | None
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """A mean difference over scenarios, and its p-value: the probability of one so large if there were none."""
 
     difference: Estimate
@@ -103,17 +103,19 @@ def pass_hat(k: int, attempts: int, successes: int) -> float:
     return math.comb(successes, k) / math.comb(attempts, k)
 
 
-def paired(differences: Sequence[float], *, seed: int = 0) -> Paired | None:
+def paired(differences: Sequence[float], *, seed: int = 0) -> PairedDifference | None:
     """Test that the differences, one a scenario, are 0 on average. None if there are none."""
     if not differences:
         return None
     value = math.fsum(differences) / len(differences)
     if len(differences) == 1 or not any(differences):
-        return Paired(Estimate(value, None, None), 1.0)
+        return PairedDifference(Estimate(value, None, None), 1.0)
     chance = _chance(differences, seed)
     if len(set(differences)) == 1:  # nothing is known of their spread
-        return Paired(Estimate(value, None, None), chance)
-    return Paired(Estimate(value, *_drawn([[Cluster(difference, 1) for difference in differences]], seed)[0]), chance)
+        return PairedDifference(Estimate(value, None, None), chance)
+    return PairedDifference(
+        Estimate(value, *_drawn([[Cluster(difference, 1) for difference in differences]], seed)[0]), chance
+    )
 
 
 def _chance(differences: Sequence[float], seed: int) -> float:

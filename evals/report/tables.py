@@ -10,7 +10,7 @@ from rich.text import Text
 from evals.report.comparison import RunComparison
 from evals.report.official_number import REFERENCES, extents, whole_numbers
 from evals.report.report import Group, Report
-from evals.report.statistics import Estimate, Paired
+from evals.report.statistics import Estimate, PairedDifference
 from evals.runs.causes import MEANINGS
 from servers.text.terminal import marked
 from servers.text.wording import counted, noun
@@ -90,7 +90,7 @@ def show_comparison(console: Console, beside: RunComparison) -> None:
         console.print(table)
 
 
-def difference(figure: Paired, *, as_share: bool) -> str:
+def difference(figure: PairedDifference, *, as_share: bool) -> str:
     """The difference of two figures: in percentage points, or in rewards from 0 to 1."""
     value, low, high = figure.difference
     scale, digits, unit = (100, 1, " points") if as_share else (1, 3, "")

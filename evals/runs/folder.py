@@ -31,7 +31,7 @@ MOST_NAMED = 5
 Line = TypeVar("Line", bound=BaseModel)
 
 
-class At(NamedTuple):
+class RolloutPosition(NamedTuple):
     """A rollout, with the offset and length of its line in the file."""
 
     offset: int
@@ -95,7 +95,7 @@ class RunFolder:
             file.seek(offset)
             return Subject.model_validate_json(file.read(length))
 
-    def rollouts(self, begin: int = 0) -> Iterator[At]:
+    def rollouts(self, begin: int = 0) -> Iterator[RolloutPosition]:
         """Each line in turn, from a byte where a line begins. A last line that was cut short is skipped.
 
         It is counted in `torn`. A rollout that was played again after it had broken is there twice, and the later line
@@ -104,7 +104,7 @@ class RunFolder:
         path = self.path / ROLLOUTS
         self.torn = _torn(path)
         for offset, length, played in _records(path, RolloutRecord, begin=begin, without_last=self.torn):
-            yield At(offset, length, played)
+            yield RolloutPosition(offset, length, played)
 
     def rollout_at(self, offset: int, length: int) -> RolloutRecord:
         """Read one rollout again."""

@@ -15,7 +15,7 @@ from servers.text.wording import suggestion
 PART = 100
 
 
-class Chosen(NamedTuple):
+class ChosenScenario(NamedTuple):
     """A scenario of an environment."""
 
     environment: str
@@ -26,7 +26,7 @@ class Chosen(NamedTuple):
         return f"{self.environment}/{self.card.id}"
 
 
-async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
+async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[ChosenScenario]:
     """The scenarios that pass every filter, by name, or a seeded sample of them.
 
     Raises:
@@ -34,7 +34,7 @@ async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
         BundleError: an environment that may be meant cannot be read.
     """
     environments = await _environments(farm, choice)
-    every = [Chosen(name, card) for name in environments for card in await _cards(farm, name)]
+    every = [ChosenScenario(name, card) for name in environments for card in await _cards(farm, name)]
     _scenarios_are_there(choice, [one.name for one in every])
     found = sorted((one for one in every if _passes(choice, one)), key=lambda one: one.name)
     if not found:
@@ -105,7 +105,7 @@ def _scenarios_are_there(choice: ScenarioChoice, names: Sequence[str]) -> None:
         raise RequestError(f"scenarios.ids: no scenario {missing!r} among {len(names)}; {found}")
 
 
-def _passes(choice: ScenarioChoice, one: Chosen) -> bool:
+def _passes(choice: ScenarioChoice, one: ChosenScenario) -> bool:
     card = one.card
     return (
         (not choice.ids or one.name in choice.ids or card.id in choice.ids)

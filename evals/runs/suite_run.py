@@ -22,7 +22,7 @@ from evals.runs.records import (
     Subject,
     key,
 )
-from evals.runs.scenario_choice import Chosen, chosen
+from evals.runs.scenario_choice import ChosenScenario, chosen
 from evals.runs.suite import Agent, ChatAgent, CommandAgent, Suite
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail, ScenarioDetail
@@ -91,7 +91,7 @@ class Evaluation:
         environments = {name: await self.farm.environment(name) for name in sorted({one.environment for one in found})}
         prepared = itertools.count(1)
 
-        async def prepare(one: Chosen) -> Subject:
+        async def prepare(one: ChosenScenario) -> Subject:
             detail = await self.farm.scenario(one.environment, one.card.id)
             self._make_sure_of_harness(detail.scenario)
             _make_sure_of_servers(self.suite.agent, detail)
@@ -121,7 +121,7 @@ class Evaluation:
             self._views[name] = await view_at(self.farm, name, self.suite.perturb)
         return seen_subject(subject, self._views[name])
 
-    def _make_sure_of_solutions(self, found: Sequence[Chosen]) -> None:
+    def _make_sure_of_solutions(self, found: Sequence[ChosenScenario]) -> None:
         """Refuse scenarios without a reference solution if the agent plays it. Raises RequestError with all of them."""
         lacking = [one.name for one in found if one.card.calls is None]
         if lacking and self.suite.agent.kind in ("gold", "sabotaged"):

@@ -9,7 +9,7 @@ from typing import Any
 from evals.effects import made
 from evals.rollout import Outcome, Rollout
 from evals.runs.causes import Cause, cause_of, changes_anything
-from evals.runs.folder import At, RunFolder
+from evals.runs.folder import RolloutPosition, RunFolder
 from evals.runs.records import Subject
 from servers.text.json_values import as_object
 
@@ -85,7 +85,7 @@ def by_scenario(rollouts: Iterable[RolloutSummary]) -> dict[str, list[RolloutSum
     return found
 
 
-def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:
+def summary(at: RolloutPosition, subjects: dict[str, Subject]) -> RolloutSummary:
     """One line in short."""
     run, trace = at.played.rollout, at.played.rollout.trace
     subject = subjects.get(f"{run.environment}/{run.scenario}")

@@ -8,10 +8,10 @@ from fastapi.responses import Response
 
 from agent_client.events import (
     CallAnswered,
-    Ended,
+    EpisodeEnd,
+    EpisodeStart,
     Event,
-    Replied,
-    Started,
+    ModelReply,
 )
 from agent_client.model import Message, Model, Reply
 from agent_client.models.chat_model import ChatModel
@@ -226,10 +226,10 @@ async def test_events_tell_the_episode_as_it_happens(url: str, farm: Farm) -> No
     async with connect(url, TOKEN) as toolbox:
         script = ScriptedModel([ScriptedCall(tool="borrow", arguments={"book": "Dune"})], "Done.")
         trace = await play(script, toolbox, TASK, limits=Limits(), on_event=listen)
-    assert [type(event) for event in told] == [Started, Replied, CallAnswered, Replied, Ended]
+    assert [type(event) for event in told] == [EpisodeStart, ModelReply, CallAnswered, ModelReply, EpisodeEnd]
     assert calls_made == [0, 0, 1, 1, 1]
-    assert told[0] == Started(TASK, "scripted", 2)
-    assert told[-1] == Ended(trace)
+    assert told[0] == EpisodeStart(TASK, "scripted", 2)
+    assert told[-1] == EpisodeEnd(trace)
 
 
 @pytest.mark.parametrize("error", [TimeoutError, KeyError])

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from agent_client.events import CallAnswered, Ended, Replied
+from agent_client.events import CallAnswered, EpisodeEnd, ModelReply
 from agent_client.play import Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.show import show
@@ -41,7 +41,7 @@ def test_thinking_and_text_beside_calls_are_shown_and_long_things_cut() -> None:
     screen = console()
     tell = show(screen)
     call = ToolCall(id="a", tool="find", arguments={"query": "x" * 500})
-    tell(Replied(1, Turn(text="I look.", thinking="Hm.", calls=(call,))))
+    tell(ModelReply(1, Turn(text="I look.", thinking="Hm.", calls=(call,))))
     tell(CallAnswered(call, ToolResult(text="no\nluck " + "y" * 5000, is_error=True)))
     text = shown(screen)
     assert "Hm." in text
@@ -66,6 +66,6 @@ def test_an_end_with_an_error_says_which() -> None:
     end = Trace(
         task="", instructions="", model="m", tools=(), turns=(), answer="", end="infra_error", error="farm is gone"
     )
-    show(screen)(Ended(end))
+    show(screen)(EpisodeEnd(end))
     assert "infra error" in shown(screen)
     assert "farm is gone" in shown(screen)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evals.rejudging import Rejudged
+from evals.rejudging import RejudgedRollout
 from tests.bundles import SOUND_SCENARIO, TOOLS, write_bundle
 from tests.evals.suite_runs import SCENARIOS, evaluated, shop, suite
 from tests.processes import Done, farm
@@ -18,12 +18,12 @@ async def stored(folder: Path) -> None:
         await evaluated(client, folder / "run", suite(run={"attempts": 2, "concurrency": 2, "seed": 3}))
 
 
-async def judged(folder: Path) -> tuple[Done, list[Rejudged]]:
+async def judged(folder: Path) -> tuple[Done, list[RejudgedRollout]]:
     done = await farm("judge", "run", "--with", "shelf/shop", "--out", "again.jsonl", home=folder)
     assert (done.code, done.err) == (0, "")
     assert done.out.endswith("\nWritten: again.jsonl\n")
     lines = (folder / "again.jsonl").read_text().splitlines()
-    return done, [Rejudged.model_validate_json(line) for line in lines]
+    return done, [RejudgedRollout.model_validate_json(line) for line in lines]
 
 
 async def test_what_did_not_change_is_judged_the_same(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from agent_client.events import CallAnswered, Ended, Event, Replied, Started
+from agent_client.events import CallAnswered, EpisodeEnd, EpisodeStart, Event, ModelReply
 from agent_client.play import Limits
 from evals.programs.agent_task import AgentTask
 from evals.programs.agent_walls import landlock_version
@@ -111,7 +111,7 @@ async def test_a_program_plays_and_its_calls_are_read_from_the_farm(shelf: Path,
         assert [len(effect.changes) > 0 for effect in run.effects] == [False, True]
         assert "A thing has a price" in run.trace.instructions
         assert [type(event) for event in events] == [
-            Started, Replied, CallAnswered, Replied, CallAnswered, Replied, Ended,
+            EpisodeStart, ModelReply, CallAnswered, ModelReply, CallAnswered, ModelReply, EpisodeEnd,
         ]  # fmt: skip
         assert Rollout.model_validate_json(run.model_dump_json()) == run
 

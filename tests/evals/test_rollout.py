@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from agent_client.errors import AgentError
-from agent_client.events import Event, Started
+from agent_client.events import EpisodeStart, Event
 from agent_client.model import Message, Model, Reply
 from agent_client.models.chat_model import ChatModel
 from agent_client.models.endpoint import Retries
@@ -108,7 +108,7 @@ async def test_what_was_asked_for_is_scored_with_the_whole_record(shelf: Path) -
         assert (run.trace.task, run.trace.answer) == (at.scenario.scenario.task, "Done.")
         assert run.score is not None
         assert [verdict.holds for verdict in run.score.verdicts] == [True]
-        assert isinstance(events[0], Started)
+        assert isinstance(events[0], EpisodeStart)
         assert Rollout.model_validate_json(run.model_dump_json()) == run
         assert (await at.live(), await at.launched()) == (0, 1)
 

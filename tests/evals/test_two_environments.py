@@ -12,7 +12,7 @@ from evals.demo import gold_model, idle_model
 from evals.frameworks.farm_link import FarmLink
 from evals.frameworks.leased_episode import LeasedEpisode
 from evals.programs.function import AgentFunction
-from evals.rejudging import Stored, rejudged
+from evals.rejudging import NamedRollout, rejudged
 from evals.rollout import rollout
 from registry.client import FarmClient
 from registry.farm import private
@@ -47,7 +47,7 @@ async def test_an_agent_has_the_tools_of_both_and_the_reference_earns_the_reward
         changed = {effect.call: sorted(change.table for change in effect.changes) for effect in run.effects or ()}
         assert changed == {0: [], 1: [], 2: ["log", "things"], 3: ["log", "things"]}
         async with shared_http(1) as http:
-            [again] = await rejudged(farm, [Stored("one", run)], http, at_once=1, tell=lambda _: None)
+            [again] = await rejudged(farm, [NamedRollout("one", run)], http, at_once=1, tell=lambda _: None)
         assert (again.problem, again.after, again.difference) == ("", 1.0, None)
         idle = await rollout(farm, trip, idle_model(), limits=LIMITS)
         assert (idle.reward, (await farm.leases(status="live")).total) == (0.0, 0)

@@ -9,7 +9,7 @@ import json
 import sys
 
 from agent_client.errors import AgentError, EndpointError, FarmUnreachable
-from agent_client.events import Event, Replied, Spoke
+from agent_client.events import Event, ModelReply, UserReply
 from agent_client.models.chat_model import ChatModel
 from agent_client.models.endpoint import Retries
 from agent_client.models.simulated_person import SimulatedPerson
@@ -44,9 +44,9 @@ async def _played(order: ModelOrder) -> None:
 
 def _show(event: Event) -> None:
     match event:
-        case Replied(turn=turn) if turn.text.strip():
+        case ModelReply(turn=turn) if turn.text.strip():
             _say("says", turn.text)
-        case Spoke(text=text):
+        case UserReply(text=text):
             _say("user", text)
         case _:
             pass
