@@ -16,7 +16,7 @@ import farm
 from servers.sandbox import guest_pool
 from servers.state.state_file import StateFile
 from servers.telemetry.worker_events import WorkerEvents
-from servers.worker.instance_cache import Holding
+from servers.worker.instance_cache import InstanceCache
 
 TICK = 0.001
 DEEPEST = 40
@@ -59,7 +59,7 @@ def leave_out(what: str) -> None:
         guest_pool.ZYGOTE = "bench.open_zygote"
     elif what == "history":
         StateFile._append = _nothing  # pyright: ignore[reportPrivateUsage]
-        Holding.let_go_of_idle = _nothing  # its state is in memory alone
+        InstanceCache.let_go_of_idle = _nothing  # its state is in memory alone
     elif what == "metrics":
         WorkerEvents.called = _nothing
 

@@ -39,7 +39,7 @@ from servers.bundle_library import Library
 from servers.doors.http_limits import ServerConnections
 from servers.doors.mcp import no_instances
 from servers.doors.server import listen, serving, url_of
-from servers.doors.worker_process import Doors, opened, sole_user
+from servers.doors.worker_process import WorkerDoors, opened, sole_user
 from servers.errors import RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
 from servers.files.scratch_folder import scratch_folder
@@ -153,9 +153,9 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 opened(library, options.state / "worker-1", options.settings, loopback_only=options.loopback_only)
             )
             await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker), identity=worker.identity))
-            root: ASGIApp = Doors(agents, others)
+            root: ASGIApp = WorkerDoors(agents, others)
         else:
-            root = Doors(no_instances, others)
+            root = WorkerDoors(no_instances, others)
             stack.push_async_callback(end_all, processes)
             home = url_of(listening)
             processes.extend(_child(options, joining, number, home) for number in range(1, options.own_workers + 1))

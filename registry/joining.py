@@ -16,7 +16,7 @@ from registry.ledger.store import KeptWorker
 from registry.workers.fleet import FleetMember
 from registry.workers.remote_worker import RemoteWorker
 from servers.errors import BundleError, Conflict, FarmError, InfraError, NotFound, RequestError
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.files.trouble import trouble
 from servers.joining.messages import (
     MOST_CLOCKS_DIFFER,
@@ -120,7 +120,7 @@ class Joining:
             raise
         return JoinAnswer()
 
-    async def bundle(self, order: BundleOrder) -> Spooled:
+    async def bundle(self, order: BundleOrder) -> SpooledBytes:
         """A bundle for a worker that lacks it, as the text that its digest is of.
 
         Raises:
@@ -130,7 +130,7 @@ class Joining:
         self.see_to_nonce(order.session)
         async with self._packing:
             try:
-                packed = Spooled(self._folder)
+                packed = SpooledBytes(self._folder)
                 digest = await asyncio.to_thread(self.registry.catalogue.library.pack, order.name, packed.add)
             except (NotFound, BundleError, OSError) as error:
                 raise InfraError(f"the bundle {order.name} cannot be sent: {_told(error)}") from None

@@ -42,7 +42,7 @@ def new(
     out.print("docs/how-to/write-by-hand.md shows the next steps.")
 
 
-class Checked(NamedTuple):
+class BundleFindings(NamedTuple):
     """The findings of `farm check` about a bundle."""
 
     bundle: str
@@ -63,24 +63,24 @@ def check(bundles: Bundles, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-async def _check(folders: list[Path], on_checked: Callable[[Checked], None]) -> list[Checked]:
+async def _check(folders: list[Path], on_checked: Callable[[BundleFindings], None]) -> list[BundleFindings]:
     """Check bundles. `on_checked` gets each result immediately."""
-    seen: list[Checked] = []
+    seen: list[BundleFindings] = []
     async with Guests() as guests:
         for folder in folders:
             found = await findings(folder, guests)
-            one = Checked(folder.name, found)
+            one = BundleFindings(folder.name, found)
             if not found:
                 environment = load(folder)
                 scenarios = load_scenarios(environment)
                 better = advice(environment, list(scenarios.values()))
-                one = Checked(folder.name, [], len(environment.tools), len(scenarios), better)
+                one = BundleFindings(folder.name, [], len(environment.tools), len(scenarios), better)
             on_checked(one)
             seen.append(one)
     return seen
 
 
-def _tell(one: Checked) -> None:
+def _tell(one: BundleFindings) -> None:
     for line in (*one.findings, *(f"advice: {line}" for line in one.advice)):
         out.print(line, markup=False, soft_wrap=True)
     if not one.findings:

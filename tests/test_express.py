@@ -23,7 +23,7 @@ from starlette.types import Scope, Send
 from agent_client.toolbox import connect
 from agent_client.trace import ToolResult
 from servers.bundle_library import Library
-from servers.doors.fast_path import Express
+from servers.doors.fast_path import FastPath
 from servers.doors.mcp import SERVER_INFO, AgentDoor
 from servers.doors.prepared_answers import AnswerKey, PlainQuestion, PreparedAnswers
 from servers.doors.request import Headers
@@ -41,7 +41,7 @@ RECORDED = Path(__file__).parent / "clients" / "recorded_calls.jsonl"
 """One `tools/call` of each client, as it came over the wire when tests/clients/scripts ran with its packages."""
 
 
-class Counted(Express):
+class Counted(FastPath):
     """Counts what it answers."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Counted(Express):
         return answered
 
 
-class Closed(Express):
+class Closed(FastPath):
     """Answers nothing."""
 
     def __init__(self) -> None:

@@ -79,7 +79,7 @@ class SeedFile:
             raise _changed(self.folder / self.name)
 
 
-class Measured(NamedTuple):
+class FileMeasure(NamedTuple):
     """What is known of a file that was read in pieces."""
 
     digest: str
@@ -90,8 +90,8 @@ class Measured(NamedTuple):
 class MeasuredSeeds(NamedTuple):
     """What is known of all files of first rows. `script` is None if one of them cannot be read."""
 
-    script: Measured | None
-    tables: dict[str, Measured]
+    script: FileMeasure | None
+    tables: dict[str, FileMeasure]
     findings: list[str]
 
     def of(self, folder: Path) -> tuple[SeedFile, tuple[SeedFile, ...]] | None:
@@ -102,7 +102,7 @@ class MeasuredSeeds(NamedTuple):
         return SeedFile(folder, SEED, self.script.digest, self.script.size), tables
 
 
-def measured(files: BundleFolder, name: str, whole: Callable[[bytes], None] | None = None) -> Measured:
+def measured(files: BundleFolder, name: str, whole: Callable[[bytes], None] | None = None) -> FileMeasure:
     """Read a file in pieces, which `whole` gets too. Raises BundleError if it cannot be read."""
     digest = hashlib.sha256()
     size = characters = 0
@@ -113,12 +113,12 @@ def measured(files: BundleFolder, name: str, whole: Callable[[bytes], None] | No
         digest.update(content)
         if whole is not None:
             whole(content)
-    return Measured(digest.hexdigest(), size, characters)
+    return FileMeasure(digest.hexdigest(), size, characters)
 
 
 def measured_seeds(files: BundleFolder) -> MeasuredSeeds:
     """Read all files of first rows in pieces."""
-    tables: dict[str, Measured] = {}
+    tables: dict[str, FileMeasure] = {}
     findings: list[str] = []
     try:
         script = measured(files, SEED)
@@ -139,7 +139,7 @@ def measured_seeds(files: BundleFolder) -> MeasuredSeeds:
     return MeasuredSeeds(script, tables, findings)
 
 
-def digest_again(files: BundleFolder, name: str, before: Measured, into: Callable[[bytes], None]) -> None:
+def digest_again(files: BundleFolder, name: str, before: FileMeasure, into: Callable[[bytes], None]) -> None:
     """Read a file once more for a digest.
 
     Raises:

@@ -63,7 +63,7 @@ class PlainToolCall(NamedTuple):
     version: str
 
 
-class Express:
+class FastPath:
     """Answers plain calls. `server_info` is what the SDK puts into results of the modern revision."""
 
     def __init__(self, server_info: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from servers.bundle.description import Tool
 from servers.doors.disconnect import EndsWithClient, ToolStream, with_session
-from servers.doors.fast_path import CALL_FAILED, Express, result_pieces
+from servers.doors.fast_path import CALL_FAILED, FastPath, result_pieces
 from servers.doors.json_rpc import (
     REFUSED,
     MessageProblem,
@@ -125,13 +125,13 @@ class AgentDoor:
         *,
         loopback_only: bool = False,
         server: Server[Any] | None = None,
-        express: Express | None = None,
+        express: FastPath | None = None,
         prepared: PreparedAnswers | None = None,
     ) -> None:
         self._worker = worker
         self._loopback_only = loopback_only
         self._answered = 0
-        self._express = express or Express(SERVER_INFO)
+        self._express = express or FastPath(SERVER_INFO)
         self._prepared = prepared or PreparedAnswers()
         self._making: WeakValueDictionary[AnswerKey | str, asyncio.Lock] = WeakValueDictionary()  # each made one by one
         self._let_in_before: dict[bytes, Headers] = {}

@@ -38,7 +38,7 @@ def _nothing() -> None:
     """What is done about having joined, unless somebody says otherwise."""
 
 
-class Doors:
+class WorkerDoors:
     """An ASGI application: the agents' door under `/i/`, the control door elsewhere."""
 
     def __init__(self, agents: ASGIApp, others: ASGIApp) -> None:
@@ -72,7 +72,10 @@ async def serve_worker(order: WorkerOrder, listening: socket.socket, on_joined: 
     library, tokens = Library([*order.library, order.state / FETCHED]), ControlTokens()
     async with opened(library, order.state, order.settings, loopback_only=order.loopback_only) as (worker, door):
         control = EndsWithClient(ControlDoor(worker, tokens, loopback_only=order.loopback_only), only_reads)
-        async with serving(Doors(door, control), listening), aclosing(FarmMember(worker, order.join, tokens)) as member:
+        async with (
+            serving(WorkerDoors(door, control), listening),
+            aclosing(FarmMember(worker, order.join, tokens)) as member,
+        ):
             with ending_on_signals() as stop:
                 belonging = asyncio.create_task(_belong(member, stop, on_joined))
                 try:

@@ -12,7 +12,7 @@ SUFFIX = ".part"
 """Where a file must have a name for a moment, it has that of an unfinished one, which the next worker deletes."""
 
 
-class Spooled:
+class SpooledBytes:
     """Bytes in a file of its own, which only this object reads. They are sliced like `bytes`, and each slice is read.
 
     Writing and reading raise OSError.

@@ -13,7 +13,7 @@ from servers.guest.error_text import fault_text, without_addresses, words_of
 from servers.guest.json_writer import JsonWriter
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
-from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, InstanceRows
+from servers.guest.sqlite.instance_rows import MOST_GROWTH, InstanceRows, RevisionRows
 from servers.guest.sqlite.recorded_changes import TooManyRows
 from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS
 from servers.guest.tool_module import ToolModule
@@ -62,7 +62,7 @@ def call(rows: InstanceRows, tools: ToolModule, head: dict[str, Any], arguments:
 
 
 def _outcome(
-    rows: InstanceRows, hydrated: Hydrated, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
+    rows: InstanceRows, hydrated: RevisionRows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
 ) -> CallResult:
     instance: str = head["instance"]
     database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
@@ -96,7 +96,7 @@ def _outcome(
         return CallResult("failed", _cut(fault_text(error), LARGEST_FAULT))
 
 
-def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> CallResult:
+def _in_transaction(hydrated: RevisionRows, next_revision: str, run: Callable[[], Any]) -> CallResult:
     hydrated.begin()
     hydrated.changes.begin()
     try:

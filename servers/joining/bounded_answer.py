@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 
 PLAIN = {"Accept-Encoding": "identity"}
 """The header that asks for an answer as it is."""
@@ -43,14 +43,14 @@ async def bounded_answer(
 
 async def spooled_answer(
     http: httpx.AsyncClient, request: httpx.Request, *, largest: int, largest_error: int, folder: Path | None
-) -> tuple[httpx.Response, Spooled]:
+) -> tuple[httpx.Response, SpooledBytes]:
     """The answer to a request in a file, and one without a body, unless it tells of an error.
 
     Raises:
         AnswerTooLarge, httpx.HTTPError: as above.
         OSError: there is no room on the disk.
     """
-    body = Spooled(folder)
+    body = SpooledBytes(folder)
     response = await _read(http, request, body.add, largest=largest)
     return _whole(response, b"" if response.is_success else body[:largest_error]), body
 

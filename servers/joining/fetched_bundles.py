@@ -17,7 +17,7 @@ from servers.bundle.files import PIECE, SERVED_FILES
 from servers.bundle.seed_files import ROW_FILE
 from servers.errors import BundleError, RequestError, StateError
 from servers.files.private_files import FOLDER_MODE, write_private
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.files.trouble import trouble
 
 FETCHED = "bundles"
@@ -50,7 +50,7 @@ class FetchedBundles:
                 " them out of this --library: then they are fetched"
             )
 
-    def keep(self, name: str, digest: str, packed: Spooled) -> None:
+    def keep(self, name: str, digest: str, packed: SpooledBytes) -> None:
         """Keep a bundle that has come as one text. One of the same name is replaced.
 
         Raises:
@@ -78,7 +78,7 @@ class FetchedBundles:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _see_to_digest(name: str, digest: str, packed: Spooled) -> None:
+def _see_to_digest(name: str, digest: str, packed: SpooledBytes) -> None:
     found = hashlib.sha256()
     for at in range(0, len(packed), PIECE):
         found.update(packed[at : at + PIECE])
@@ -86,7 +86,7 @@ def _see_to_digest(name: str, digest: str, packed: Spooled) -> None:
         raise BundleError(f"{name}: what was sent is not the bundle of the digest that the registry has named")
 
 
-def _unpack(packed: Spooled, folder: Path) -> None:
+def _unpack(packed: SpooledBytes, folder: Path) -> None:
     """Write the files of a bundle into a new folder. Raises BundleError for what is none of a bundle's."""
     folder.mkdir(mode=FOLDER_MODE)
     at = 0
@@ -102,7 +102,7 @@ def _unpack(packed: Spooled, folder: Path) -> None:
         at += path.stat().st_size
 
 
-def _characters(packed: Spooled, at: int, count: int) -> Iterator[bytes]:
+def _characters(packed: SpooledBytes, at: int, count: int) -> Iterator[bytes]:
     """So many characters from a place on, in pieces. Raises BundleError if there are not so many."""
     while count:
         text = getincrementaldecoder("utf-8")("replace").decode(packed[at : at + PIECE])[:count]

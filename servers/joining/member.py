@@ -15,7 +15,7 @@ import httpx
 from pydantic import ValidationError
 
 from servers.errors import BundleError, InfraError, RequestError, StateError
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.files.trouble import trouble
 from servers.joining.bounded_answer import bounded_answer, spooled_answer
 from servers.joining.fetched_bundles import LARGEST_PACKED, FetchedBundles
@@ -242,7 +242,7 @@ class FarmMember:
         async with asyncio.timeout(SECONDS):
             return await bounded_answer(self._http, request, largest=LARGEST_MESSAGE), None
 
-    async def _bundle(self, request: httpx.Request) -> tuple[httpx.Response, Spooled]:
+    async def _bundle(self, request: httpx.Request) -> tuple[httpx.Response, SpooledBytes]:
         async with asyncio.timeout(SECONDS_FOR_BUNDLE):
             return await spooled_answer(
                 self._http,

@@ -24,7 +24,7 @@ from pydantic_core import to_json
 
 from servers.bundle.environment import Environment
 from servers.errors import GuestDied, GuestError, GuestLate, StateError, WallMissing
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.guest.branch_coverage import branches
 from servers.guest.frames import (
     LARGEST_HEAD,
@@ -160,7 +160,7 @@ class _Frames(asyncio.Protocol):
         self._may_write.set()
         self.largest = LARGEST_REPLY
         self.largest_head = LARGEST_HEAD
-        self.spool: Callable[[], Spooled] | None = None
+        self.spool: Callable[[], SpooledBytes] | None = None
         """Makes the file for a long image. None if none is asked for."""
         self.on_trouble: Callable[[OSError], None] | None = None
         self.transport: asyncio.WriteTransport | None = None
@@ -221,7 +221,7 @@ class _Frames(asyncio.Protocol):
             self._budget.release(self)
             self._on_frame(frame)
 
-    def _begin_to_pour(self, spool: Callable[[], Spooled], begin: int, size: int) -> None:
+    def _begin_to_pour(self, spool: Callable[[], SpooledBytes], begin: int, size: int) -> None:
         """Have the one part of the frame in the buffer go into a file."""
         try:
             head, sizes = unpacked_head(bytes(self._buffer[LENGTHS.size : begin]), size)
@@ -294,7 +294,7 @@ class _ArrivingImage:
     """A reply with a long image that is not complete."""
 
     head: dict[str, Any]
-    image: Spooled
+    image: SpooledBytes
     size: int
 
 
@@ -316,7 +316,7 @@ class Guest:
     def __init__(self, pid: int, budget: BufferBudget, folder: Path | None = None) -> None:
         self.pid = pid
         self._budget = budget
-        self._spool = partial(Spooled, folder)
+        self._spool = partial(SpooledBytes, folder)
         self.ended: str | None = None
         self.cause: GuestEndCause | None = None
         self.environment: str | None = None
@@ -388,7 +388,7 @@ class Guest:
         return said, found[0] if found else b""
 
     def _begin(
-        self, head: dict[str, Any], parts: Sequence[Image], spool: Callable[[], Spooled] | None
+        self, head: dict[str, Any], parts: Sequence[Image], spool: Callable[[], SpooledBytes] | None
     ) -> Awaitable[None] | None:
         """Send a short request. Returns what is to be awaited for a long one."""
         frames = self._frames

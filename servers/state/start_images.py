@@ -25,7 +25,7 @@ from servers.bundle.environment import Environment
 from servers.bundle.seed_files import SeedScript
 from servers.errors import BundleError, GuestDied, GuestError, GuestLate, StateError
 from servers.files.private_files import FOLDER_MODE, regular, write_private
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.guest.sqlite.connection import distrust
 from servers.guest.sqlite.image import PIECE, Image, pieces_of
 from servers.guest.sqlite.shared_pages import opened
@@ -230,7 +230,7 @@ class Starts:
         content = digest_of(image)
         self._write(name, image, content)
         try:
-            kept = image if isinstance(image, Spooled) else spooled(pieces_of(image), self.guests.folder)
+            kept = image if isinstance(image, SpooledBytes) else spooled(pieces_of(image), self.guests.folder)
         except OSError as error:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
         return self._started(name, kept, content)
@@ -359,9 +359,9 @@ def schema_digest(image: Image) -> str:
     return content_digest(repr(found).encode())
 
 
-def spooled(pieces: Iterable[bytes], folder: Path | None) -> Spooled:
+def spooled(pieces: Iterable[bytes], folder: Path | None) -> SpooledBytes:
     """Pieces in a file without a name. Raises OSError."""
-    found = Spooled(folder)
+    found = SpooledBytes(folder)
     for piece in pieces:
         found.add(piece)
     return found
@@ -453,7 +453,7 @@ def _copied(files: Sequence[SeedScript], folder: Path | None) -> Image:
     if sum(one.size for one in files) <= SMALL_SCRIPT:
         return b"".join(one.text().encode() for one in files)
     try:
-        copy = Spooled(folder)
+        copy = SpooledBytes(folder)
         for one in files:
             one.copy(copy.add)
     except OSError as error:

@@ -24,7 +24,7 @@ MOST_ROOM = 432 * 1024 * 1024
 """Bytes of rows in the memory of all guests, when the cache has its largest size."""
 
 
-class Holding:
+class InstanceCache:
     """Instances in use, by their id."""
 
     def __init__(self, guests: Guests, watch: WorkerEvents, most: int = MOST_HELD) -> None:

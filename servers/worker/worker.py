@@ -59,7 +59,7 @@ from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, St
 from servers.state.state_index import StateIndex
 from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
-from servers.worker.instance_cache import Holding
+from servers.worker.instance_cache import InstanceCache
 from servers.worker.settings import ORDINARY, WorkerSettings
 from servers.worker.start_tables import start_tables
 from servers.worker.tool_changes import ToolChanges
@@ -112,7 +112,7 @@ class Worker:
         self.verification = Verification(self.guests, self.threads)
         self.tool_changes = ToolChanges()
         self.views = ToolViews(library)
-        self._holding = Holding(self.guests, self.watch, settings.most_held)
+        self._holding = InstanceCache(self.guests, self.watch, settings.most_held)
         self._forgotten = 0
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()

@@ -16,7 +16,7 @@ from servers.bundle_library import Library
 from servers.doors.control import ControlDoor
 from servers.doors.mcp import no_instances
 from servers.doors.server import listen, serving, url_of
-from servers.doors.worker_process import Doors
+from servers.doors.worker_process import WorkerDoors
 from servers.joining.member import FarmMember
 from servers.joining.proofs import ControlTokens
 from servers.worker.settings import JoinSettings, WorkerSettings
@@ -88,7 +88,7 @@ async def worker_at(
             async def door(scope: Scope, receive: Receive, send: Send) -> None:
                 await odd.get(scope["path"].rpartition("/")[2], control)(scope, receive, send)
 
-            doors = Doors(no_instances, door)
+            doors = WorkerDoors(no_instances, door)
             async with (
                 serving(doors, listening),
                 aclosing(FarmMember(worker, settings, tokens)) as member,

@@ -19,7 +19,7 @@ from servers.bundle.files import LARGEST, MOST_ROW_FILES, PIECE, SERVED_FILES
 from servers.bundle_library import Library
 from servers.doors.mcp import no_instances
 from servers.errors import BundleError, RequestError
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.joining.fetched_bundles import FETCHED, LARGEST_PACKED, LONGEST_HEAD, FetchedBundles
 from servers.joining.member import RegistryAway
 from servers.joining.messages import BUNDLE, CHALLENGE, VERSION, BundleOrder, Challenge, ChallengeAnswer
@@ -142,8 +142,8 @@ def test_there_is_room_for_the_largest_bundle() -> None:
     assert sum(LARGEST[name] for name in SERVED_FILES) + heads <= LARGEST_PACKED  # all rows have one limit together
 
 
-def packed(tmp_path: Path, text: bytes) -> tuple[Spooled, str]:
-    spooled = Spooled(tmp_path)
+def packed(tmp_path: Path, text: bytes) -> tuple[SpooledBytes, str]:
+    spooled = SpooledBytes(tmp_path)
     spooled.add(text)
     return spooled, hashlib.sha256(text).hexdigest()
 
@@ -177,7 +177,7 @@ def test_a_bundle_replaces_a_former_one_and_what_a_kill_left(shelf: Path, tmp_pa
     (bundles.folder / "shop").mkdir(parents=True)
     (bundles.folder / "shop" / "environment.json").write_text("{")
     (bundles.state / "bundle-left.part" / "fresh").mkdir(parents=True)
-    spooled = Spooled(tmp_path)
+    spooled = SpooledBytes(tmp_path)
     bundles.keep("shop", pack(shelf / "shop", spooled.add), spooled)
     assert load(bundles.folder / "shop").digest == load(shelf / "shop").digest
     assert [path.name for path in bundles.state.iterdir()] == [FETCHED]

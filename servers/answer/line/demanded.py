@@ -14,7 +14,7 @@ from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.extraction import mentions
 from servers.answer.line.grammar import WantedValue
 from servers.answer.line.lists import is_list
-from servers.answer.line.quoting import Quoted
+from servers.answer.line.quoting import QuestionWords
 from servers.answer.line.reasons import ReasonGrammar
 from servers.answer.line.sides import side_of
 from servers.answer.mention import Mention
@@ -247,7 +247,7 @@ def reads(
     if one.fact.type == "yes_no":
         said = side_of(part, question.subject)
         return None if said is None else said == bool(one.values[0])
-    quoted = Quoted(question.subject.strip(" ."), one.fact.type)
+    quoted = QuestionWords(question.subject.strip(" ."), one.fact.type)
     twice = _TOLD_TWICE.fullmatch(part) if one.fact.type not in ("list", "none") else None
     if twice and wanted.reads(twice[2]) is not None:
         return wanted.reads(twice[2]) and reads(twice[1], question, one, now, rivals)
@@ -273,7 +273,7 @@ def _nouns(question: AnswerQuestion) -> frozenset[str]:
     return frozenset((*_WORD.findall(folded(question.subject)), *(word for word in given if word not in _UNITS)))
 
 
-def _cores(part: str, quoted: Quoted) -> Iterator[str]:
+def _cores(part: str, quoted: QuestionWords) -> Iterator[str]:
     """What can be the value of a part: what is left when words of the question are taken from its ends."""
     ends = [found.span() for found in re.finditer(r"\S+", part)]
     if len(ends) > MOST_WORDS:

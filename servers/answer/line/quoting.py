@@ -75,7 +75,7 @@ _PLAIN_SIDES = {"date": ("on", "on the"), "time": ("at",)}
 
 
 @dataclass(frozen=True)
-class Quoted:
+class QuestionWords:
     """The words of a question without its value, folded."""
 
     subject: str

@@ -67,7 +67,7 @@ class RowsOnly:
         self.has_ended = True
 
 
-class Hydrated:
+class RevisionRows:
     """The rows of one instance at one revision."""
 
     def __init__(self, image: bytes, tables: dict[str, Table], changes: bytes, revision: str) -> None:
@@ -146,7 +146,7 @@ class InstanceRows:
     images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
     tables: dict[str, dict[str, Table]] = field(default_factory=dict[str, dict[str, Table]])
     """The tables of each start image: reading them takes as long as a call."""
-    instances: OrderedDict[str, Hydrated] = field(default_factory=OrderedDict[str, Hydrated])
+    instances: OrderedDict[str, RevisionRows] = field(default_factory=OrderedDict[str, RevisionRows])
     held: int = 0
     most_bytes: int = MOST_BYTES
 
@@ -160,7 +160,7 @@ class InstanceRows:
             for instance in [name for name, one in self.instances.items() if one.image is old]:
                 self.forget(instance)
 
-    def find(self, instance: str, revision: str) -> Hydrated | None:
+    def find(self, instance: str, revision: str) -> RevisionRows | None:
         """The instance's rows, if they are loaded at this revision."""
         hydrated = self.instances.get(instance)
         if hydrated is None or hydrated.revision != revision:
@@ -172,13 +172,13 @@ class InstanceRows:
     def hydrate(self, instance: str, revision: str, digest: str, changes: bytes, *, room: int) -> None:
         """Build an instance's rows, and evict others until all take at most `room` bytes."""
         self.forget(instance)
-        hydrated = Hydrated(self.images[digest], self.tables[digest], changes, revision)
+        hydrated = RevisionRows(self.images[digest], self.tables[digest], changes, revision)
         self.instances[instance] = hydrated
         self._count(hydrated)
         while self.held > room and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))
 
-    def bound_memories(self, last: Hydrated) -> None:
+    def bound_memories(self, last: RevisionRows) -> None:
         """Empty the memories of others, the least recently used first, until all take no more than they may."""
         if not last.memory.size:
             return
@@ -201,7 +201,7 @@ class InstanceRows:
             self.held -= hydrated.counted
             hydrated.connection.close(True)
 
-    def _count(self, hydrated: Hydrated) -> None:
+    def _count(self, hydrated: RevisionRows) -> None:
         """Add what an instance has grown by."""
         size = hydrated.size
         self.held += size - hydrated.counted

@@ -43,7 +43,7 @@ class ForeignKey(NamedTuple):
     sql: str
 
 
-class Referenced(NamedTuple):
+class ReferencedColumns(NamedTuple):
     """Columns that another table's foreign key references."""
 
     places: ColumnPlaces
@@ -58,7 +58,7 @@ class Table:
     columns: tuple[str, ...]
     keys: ColumnPlaces
     references: tuple[ForeignKey, ...]
-    referenced: tuple[Referenced, ...]
+    referenced: tuple[ReferencedColumns, ...]
     has_generated: bool = False
     """True if it has generated columns too."""
     _updates: dict[ColumnPlaces, str] = field(
@@ -306,7 +306,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
         places = sorted((int(str(number)), place) for place, (_, number) in enumerate(found) if number)
         keys[name] = tuple(place for _, place in places)
     references: dict[str, list[ForeignKey]] = {name: [] for name in names}
-    referenced: dict[str, list[Referenced]] = {name: [] for name in names}
+    referenced: dict[str, list[ReferencedColumns]] = {name: [] for name in names}
     by_lower = {name.lower(): name for name in names}
     for name in names:
         for parent_name, pairs in _foreign_keys(connection, name):
@@ -321,7 +321,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
             where = " AND ".join(f"{quoted(columns[parent][place])} = ?" for place in targets)
             sql = f"SELECT 1 FROM main.{quoted(parent)} WHERE {where}"
             references[name].append(ForeignKey(tuple(here.index(own.lower()) for own, _ in pairs), sql))
-            referenced[parent].append(Referenced(targets, name))
+            referenced[parent].append(ReferencedColumns(targets, name))
     return {
         name: Table(
             name,

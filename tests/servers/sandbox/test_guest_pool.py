@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from servers.bundle_library import Library
 from servers.errors import GuestDied, GuestLate, StateError
-from servers.files.spooled import Spooled
+from servers.files.spooled import SpooledBytes
 from servers.limits.memory import BufferBudget, excess
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, Guests
@@ -265,7 +265,7 @@ def files_in(folder: Path) -> list[Path]:
 async def test_a_long_image_arrives_in_a_file_without_a_name(tmp_path: Path) -> None:
     async with Guests(folder=tmp_path) as guests:
         head, image = await guests.image_job(*BUILD, seconds=60)
-    assert (head["findings"], type(image), files_in(tmp_path)) == ([], Spooled, [])
+    assert (head["findings"], type(image), files_in(tmp_path)) == ([], SpooledBytes, [])
     assert image[:6] == b"SQLite"
     assert len(image) == int.from_bytes(image[28:32], "big") * 1024
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from servers.guest.changeset_verifier import VerifiedRows
 from servers.guest.sqlite.clock import BEGINNING
 from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect
-from servers.guest.sqlite.instance_rows import Hydrated
+from servers.guest.sqlite.instance_rows import RevisionRows
 from servers.guest.sqlite.tables import ChangesError, tables_of
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import in_changeset
@@ -134,7 +134,7 @@ def proved(final: bytes, changes: bytes) -> None:
     restored.keep()
     assert content_of(restored.image()[:]) == after  # forked, or opened again
     restored.close()
-    hydrated = Hydrated(START, TABLES, net, "0.1")
+    hydrated = RevisionRows(START, TABLES, net, "0.1")
     assert content(hydrated.connection) == after
     hydrated.connection.close()
     undone = accepted(apsw.Changeset.invert(changes), final)
