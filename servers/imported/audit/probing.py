@@ -187,9 +187,9 @@ def search(world: World, held: list[bool]) -> tuple[list[dict[str, Any]], dict[s
     true = {number for number, holds in enumerate(held) if holds}
     reached = set(true)
     while len(true) < len(world.checks) and len(steps) < MOST_CALLS:
-        found = None
+        found, tried = None, set[str]()
         for looks in LOOKS:
-            found = found or next_step(world, state, true, reached, len(steps), looks)
+            found = found or next_step(world, state, true, reached, len(steps), looks, tried)
         if found is None:
             break
         steps.append(found)
@@ -237,14 +237,17 @@ class Step:
 
 
 def next_step(
-    world: World, state: dict[str, Any], true: set[int], reached: set[int], step: int, looks: int
+    world: World, state: dict[str, Any], true: set[int], reached: set[int], step: int, looks: int, tried: set[str]
 ) -> Step | None:
-    """The call that loses no check and wins the most."""
+    """The call that loses no check and wins the most. What was `tried` from this state is not tried again."""
     missing = [number for number in range(len(world.checks)) if number not in true]
     best: Step | None = None
     for tool in (one for one in world.tools if one["writes"]):
         for _ in range(looks if tool["arguments"] else 1):
             arguments = world.drawer.draw(tool, world.seen(state), world.drawer.random.choice(missing))
+            if (call := f"{tool['name']} {arguments}") in tried:
+                continue
+            tried.add(call)
             played = note(world, tool, state, arguments, step)
             won = {one for one in missing if played.kind == "ok" and world.glance(world.checks[one], played.state)[0]}
             reached |= won

@@ -55,8 +55,8 @@ class Application:
 
     code: str
 
-    def run(self, db: Database, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call an endpoint.
+    def run(self, db: Database, route: str | dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call an endpoint by its route: method, path, where each argument goes. Its tool's name also does, slowly.
 
         Raises:
             ToolError: it answers with a status from 400 to 499.
@@ -66,7 +66,7 @@ class Application:
         moment.begin(db.now(), db.new_id("call"))
         sqlite3.DATABASES.open = {sqlite3.MAIN: _connection_of(db)}
         try:
-            return self._framework().respond(self.code, operation, arguments)
+            return self._framework().respond(self.code, route, arguments)
         finally:
             self._framework().let_go(self.code)
             sqlite3.DATABASES.open = {}

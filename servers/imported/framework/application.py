@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any, cast
 from urllib.parse import quote, urlencode
@@ -38,7 +38,7 @@ KEPT = frozenset({
     "additionalProperties",
 })  # fmt: skip
 """Keywords of a tool's schema that are kept."""
-TOLD = ("arguments", "description", "function")
+TOLD = ("arguments", "description", "function", "route")
 DEEPEST = 12
 BODY = "body"
 SHOWN = 500
@@ -64,38 +64,6 @@ class LoadedServer:
         finally:
             sqlite3.DATABASES.open = opened
         self.app = self._app()
-        paths: dict[str, dict[str, Any]] = get_openapi(title="", version="1", routes=self.app.routes)["paths"]
-        whole = self.app.openapi()
-        functions = {
-            str(getattr(route, "operation_id", None) or getattr(route, "unique_id", "")): route.endpoint.__name__
-            for route in self.app.routes
-            if isinstance(route, fastapi.routing.APIRoute)
-        }
-        self.operations: dict[str, dict[str, Any]] = {}
-        self.collisions: list[str] = []
-        for path, methods in paths.items():
-            for method, told in methods.items():
-                if method not in METHODS:
-                    continue
-                name = _tool_name(told["operationId"])
-                if name in self.operations:
-                    self.collisions.append(f"{method.upper()} {path}: {name} is another endpoint's operation_id too")
-                    continue
-                function = functions.get(told["operationId"], "")
-                self.operations[name] = {
-                    "function": function,
-                    "path": path,
-                    "method": method,
-                    **_plan(told, whole),
-                    **_words(told),
-                }
-        seen: set[tuple[str, str]] = set()
-        for route in self.app.routes:
-            for method in sorted(getattr(route, "methods", None) or ()):
-                key = (method, str(getattr(route, "path", "")))
-                if key in seen:
-                    self.collisions.append(f"{method} {key[1]}: a second endpoint of it is never reached")
-                seen.add(key)
 
     def _app(self) -> fastapi.FastAPI:
         for value in vars(self.module).values():
@@ -128,6 +96,46 @@ class LoadedServer:
             return builtins.__import__(name, None, None, fromlist or (), 0)
         raise ImportError(f"import {name}: may not be imported")
 
+    @property
+    def operations(self) -> dict[str, dict[str, Any]]:
+        """The endpoints by the names of their tools. To describe them takes longer than to load the code."""
+        return self._described[0]
+
+    @property
+    def collisions(self) -> list[str]:
+        """What is never reached, in words."""
+        return self._described[1]
+
+    @cached_property
+    def _described(self) -> tuple[dict[str, dict[str, Any]], list[str]]:
+        paths: dict[str, dict[str, Any]] = get_openapi(title="", version="1", routes=self.app.routes)["paths"]
+        whole = self.app.openapi()
+        functions = {
+            str(getattr(route, "operation_id", None) or getattr(route, "unique_id", "")): route.endpoint.__name__
+            for route in self.app.routes
+            if isinstance(route, fastapi.routing.APIRoute)
+        }
+        operations: dict[str, dict[str, Any]] = {}
+        collisions: list[str] = []
+        for path, methods in paths.items():
+            for method, told in methods.items():
+                if method not in METHODS:
+                    continue
+                name = _tool_name(told["operationId"])
+                if name in operations:
+                    collisions.append(f"{method.upper()} {path}: {name} is another endpoint's operation_id too")
+                    continue
+                function = functions.get(told["operationId"], "")
+                operations[name] = {"function": function, **_plan(path, method, told, whole), **_words(told)}
+        seen: set[tuple[str, str]] = set()
+        for route in self.app.routes:
+            for method in sorted(getattr(route, "methods", None) or ()):
+                key = (method, str(getattr(route, "path", "")))
+                if key in seen:
+                    collisions.append(f"{method} {key[1]}: a second endpoint of it is never reached")
+                seen.add(key)
+        return operations, collisions
+
     def held(self) -> dict[str, Any]:
         """A copy of what the module keeps beside its database."""
         return {
@@ -158,13 +166,13 @@ def endpoints(code: str) -> list[dict[str, Any]]:
     """The endpoints of a server, as tools, and what collides."""
     server = _server(code)
     return [
-        {"name": name, "reads": plan["method"] == "get", **{key: plan[key] for key in TOLD}}
+        {"name": name, "reads": plan["route"]["method"] == "get", **{key: plan[key] for key in TOLD}}
         for name, plan in server.operations.items()
     ] + [{"collision": one} for one in server.collisions]
 
 
-def respond(code: str, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The answer of an endpoint.
+def respond(code: str, route: str | dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The answer of an endpoint: its route, or the name of its tool.
 
     Raises:
         ToolError: a status from 400 to 499.
@@ -172,7 +180,8 @@ def respond(code: str, operation: str, arguments: dict[str, Any]) -> dict[str, A
     """
     server = _server(code)
     before = server.held()
-    status, body = _run(_exchange(server.app, _request(server.operations[operation], arguments)))
+    found = server.operations[route]["route"] if isinstance(route, str) else route
+    status, body = _run(_exchange(server.app, _request(found, arguments)))
     if server.held() != before:
         _server.cache_clear()
         raise ServerFault("it keeps something beside its database, which would be shared by all instances")
@@ -201,12 +210,12 @@ def _refusal(status: int, body: bytes) -> str:
     return detail if isinstance(detail, str) and detail else f"status {status}: {text[:SHOWN]}"
 
 
-def _request(plan: dict[str, Any], arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _request(route: dict[str, Any], arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """An ASGI scope and a body."""
-    path, body = plan["path"], dict[str, Any]()
+    path, body = route["path"], dict[str, Any]()
     query, headers = list[tuple[str, Any]](), list[tuple[bytes, bytes]]()
     for name, value in arguments.items():
-        place = plan["places"][name]
+        place = route["places"][name]
         if place == "path":
             path = re.sub(r"\{" + re.escape(name) + r"(:[a-z]+)?\}", quote(_plain(value), safe=""), path)
         elif place == "query":
@@ -216,11 +225,11 @@ def _request(plan: dict[str, Any], arguments: dict[str, Any]) -> tuple[dict[str,
         else:
             body[name] = value
     sent = b""
-    if plan["body"] is not None:
-        sent = json.dumps(body.get(BODY) if plan["body"] == "whole" else body).encode()
+    if route["body"] is not None:
+        sent = json.dumps(body.get(BODY) if route["body"] == "whole" else body).encode()
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(sent)).encode())]
     scope: dict[str, Any] = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": plan["method"].upper(),
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": route["method"].upper(),
         "scheme": "http", "path": path, "raw_path": path.encode(), "root_path": "", "headers": headers,
         "query_string": urlencode(query).encode(), "server": ("127.0.0.1", 8000), "client": ("127.0.0.1", 1),
     }  # fmt: skip
@@ -273,7 +282,7 @@ def _words(told: dict[str, Any]) -> dict[str, Any]:
     return {"description": text}
 
 
-def _plan(told: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+def _plan(path: str, method: str, told: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
     """Where each argument of an endpoint goes, and the schema of all. `body`: None, by `parts`, or the `whole`."""
     places: dict[str, str] = {}
     properties: dict[str, Any] = {}
@@ -297,7 +306,7 @@ def _plan(told: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
         if told["requestBody"].get("required"):
             required += schema.get("required", []) if kind == "parts" else [BODY]
     arguments = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return {"places": places, "body": kind, "arguments": arguments}
+    return {"route": {"method": method, "path": path, "places": places, "body": kind}, "arguments": arguments}
 
 
 def _schema(told: dict[str, Any], whole: dict[str, Any], depth: int = 0) -> dict[str, Any]:

@@ -34,12 +34,12 @@ _APPLICATION = _Application(_CODE)
 _Value = str | int | float | bool | list | dict | None
 
 
-def _read(db: _Database, operation: str, arguments: dict) -> dict:
-    return _APPLICATION.read(db, operation, arguments)
+def _read(db: _Database, route: dict, arguments: dict) -> dict:
+    return _APPLICATION.read(db, route, arguments)
 
 
-def _write(db: _Database, operation: str, arguments: dict) -> dict:
-    return _APPLICATION.run(db, operation, arguments)
+def _write(db: _Database, route: dict, arguments: dict) -> dict:
+    return _APPLICATION.run(db, route, arguments)
 
 
 def _given(arguments: dict, required: tuple) -> dict:
@@ -129,8 +129,24 @@ def tool_text(endpoint: dict[str, Any], *, writes: bool) -> str:
     given = ", ".join(f"{one!r}: {one}" for one in properties)
     return (
         f'\n\ndef {name}({head}) -> dict:\n    """{doc}\n    """\n'
-        f"    return {'_write' if writes else '_read'}(db, {name!r}, _given({{{given}}}, {required!r}))\n"
+        f"    route = {_route(endpoint['route'], set(properties))!r}\n"
+        f"    return {'_write' if writes else '_read'}(db, route, _given({{{given}}}, {required!r}))\n"
     )
+
+
+def _route(told: dict[str, Any], arguments: set[str]) -> dict[str, Any]:
+    """The route of an endpoint, of which a guest has told. It is written as a literal, so it may be nothing else.
+
+    Raises:
+        Unreadable: it is no route.
+    """
+    method, path, body, places = told["method"], told["path"], told["body"], told["places"]
+    texts = [method, path, *places, *places.values()]
+    if not all(isinstance(one, str) for one in texts) or body not in (None, "parts", "whole"):
+        raise Unreadable("a guest told a route that is none")
+    if set(places) != arguments:
+        raise Unreadable(f"{path}: its arguments and its places differ")
+    return {"method": method, "path": path, "places": dict(places), "body": body}
 
 
 def _one_line(text: Any) -> str:
