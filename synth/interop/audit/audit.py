@@ -69,6 +69,8 @@ class ScenarioAudit(Record):
     reward_for_nothing: float = 0.0
     reward_found: float = 0.0
     calls: tuple[PlannedCall, ...] = ()
+    answer: str = ""
+    """The last words that go with the calls, where a check reads them."""
     witness: Solution | None = None
     """The calls, if they earned reward 1 when they were played under two seeds."""
     wrong_agents: dict[str, float] = {}
@@ -164,13 +166,13 @@ def orders_of(folder: Path) -> list[AuditOrder] | EnvironmentAudit:
 
 
 async def audited(order: AuditOrder, guests: Guests, seconds: float) -> AuditPart:
-    """What running the class shows for one order. A benchmark has none: only its scenarios are played."""
+    """What running the class shows for one order. Benchmarks and endpoints have none: they are played."""
     environment, scenario = load(order.bundle.folder), order.scenario
     if scenario is None:
         wrong = await findings(order.bundle.folder, guests)
         if wrong or load_scenarios(environment):
             return AuditPart(findings=tuple(wrong))
-    if environment.description.benchmark is not None:
+    if environment.description.benchmark is not None or has_endpoints(environment):
         return AuditPart(scenario=scenario and ScenarioAudit(id=scenario.id))
     try:
         found = await _probed(environment, scenario, guests, seconds)
@@ -185,6 +187,12 @@ async def audited(order: AuditOrder, guests: Guests, seconds: float) -> AuditPar
         return _broken(order, str(error))
     except ODD as error:
         return _broken(order, f"its guest answered oddly: {trouble_words(error)}")
+
+
+def has_endpoints(environment: Environment) -> bool:
+    """True for an imported server, whose tools are its endpoints."""
+    imported = environment.description.imported
+    return imported is not None and imported.code == "endpoints"
 
 
 def _broken(order: AuditOrder, problem: str) -> AuditPart:

@@ -12,15 +12,17 @@ from agent_client.references import resolve
 from agent_client.trace import ToolResult
 from servers.answer import JUDGE_VERSION
 from servers.authoring.proof import digests_of
+from servers.bundle.environment import load
 from servers.errors import BundleError, CheckpointError
 from servers.messages import Judge, Launch
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import PlannedCall, Scenario, Solution
+from servers.scenario.scenario import Scenario, Solution
 from servers.state.rows import RowChange
 from servers.worker.worker import Worker
 from synth.certify.agents.company import company
-from synth.interop.audit.audit import SECONDS, AuditOrder, AuditPart, ScenarioAudit, audited
+from synth.interop.audit.audit import SECONDS, AuditOrder, AuditPart, ScenarioAudit, audited, has_endpoints
 from synth.interop.audit.cleaning import cleaned
+from synth.interop.audit.endpoint_audit import WALKS, audited_endpoints, audited_verifier
 from synth.play.pinned_bundle import playgrounds
 from synth.play.playground import Playground
 from synth.processes.kept_results import KeptResults
@@ -31,7 +33,7 @@ SEEDS = (0, 1)
 ANSWER = "It is done."
 AUDITED_FILE = "audited.jsonl"
 SCENARIOS_FILE = "scenarios.jsonl"
-VERSION = 1
+VERSION = 2
 """The version of what an audit does. Results of another one are not continued."""
 
 
@@ -42,6 +44,8 @@ class Auditing:
     seconds: float = SECONDS
     clean: bool = False
     """True if scenarios are cleaned, and wrong agents play those."""
+    walks: int = WALKS
+    """How many walks look for a state that a verifier of imported endpoints calls complete."""
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[AuditOrder], Awaitable[AuditPart]]]:
@@ -51,6 +55,8 @@ class Auditing:
             async def whole(order: AuditOrder) -> AuditPart:
                 with order.bundle.on_worker():
                     part = await audited(order, guests, self.seconds)
+                    if not part.findings and has_endpoints(load(order.bundle.folder)):
+                        part = await _played(await stage_of(order.bundle), order.scenario, self.walks)
                     if order.scenario is None or part.scenario is None or part.scenario.problem:
                         return part
                     case = _Case(await stage_of(order.bundle), order.scenario, part.scenario)
@@ -72,6 +78,16 @@ def kept_audits(folder: Path) -> KeptResults[AuditOrder, AuditPart]:
         return [VERSION, JUDGE_VERSION, bundle.folder.name, *bundle.files, about]
 
     return KeptResults(folder / AUDITED_FILE, TypeAdapter(tuple[str, AuditPart]), name)
+
+
+async def _played(stage: Playground, scenario: Scenario | None, walks: int) -> AuditPart:
+    """The part of imported endpoints."""
+    if scenario is None:
+        return await audited_endpoints(stage)
+    try:
+        return AuditPart(scenario=await audited_verifier(stage, scenario, walks=walks))
+    except (BundleError, CheckpointError) as error:
+        return AuditPart(scenario=ScenarioAudit(id=scenario.id, problem=f"it could not be played: {error}"))
 
 
 @dataclass
@@ -118,25 +134,25 @@ class _Case:
 
 async def _witness(worker: Worker, environment: str, scenario: Scenario, found: ScenarioAudit) -> Solution | None:
     """The calls of a probe as a solution, if they earn 1 when they are played."""
-    calls = found.calls if found.reward_found == 1 else ()
-    earns = [await _earns_all(worker, environment, scenario, calls, seed) for seed in SEEDS if calls]
-    return Solution(calls=calls, answer=ANSWER) if earns and all(earns) else None
+    solution = Solution(calls=found.calls if found.reward_found == 1 else (), answer=found.answer or ANSWER)
+    earns = [await _earns_all(worker, environment, scenario, solution, seed) for seed in SEEDS if solution.calls]
+    return solution if earns and all(earns) else None
 
 
-async def _earns_all(
-    worker: Worker, environment: str, scenario: Scenario, calls: tuple[PlannedCall, ...], seed: int
-) -> bool:
+async def _earns_all(worker: Worker, environment: str, scenario: Scenario, solution: Solution, seed: int) -> bool:
     launch = Launch(environment=environment, setup=scenario.setup, clock=scenario.clock, seed=seed)
     [ticket] = await worker.launch(launch)
     instance = worker.find(ticket.instance)
     results: list[ToolResult] = []
     try:
-        for call in calls:
+        for call in solution.calls:
             outcome = await instance.call(call.tool, resolve(call.arguments, results))
             if outcome.kind != "ok":
                 return False
             results.append(ToolResult(text=outcome.text, structured=outcome.structured))
-        return (await worker.judge(ticket.instance, Judge(checkpoints=scenario.checkpoints, answer=ANSWER))).success
+        return (
+            await worker.judge(ticket.instance, Judge(checkpoints=scenario.checkpoints, answer=solution.answer))
+        ).success
     except AgentError:
         return False
     finally:
