@@ -160,6 +160,10 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "Serve instances for the registry of another process or machine, which it joins with a token.",
             "servers.worker_command",
         ),
+        "move": Listed(
+            "Move an instance to another worker. Its agent needs the new URL and token.",
+            "registry.state_command",
+        ),
         "drain": Listed(
             "Launch nothing more on a worker of the running farm. One that joined ends when its last lease has ended.",
             "registry.state_command",

@@ -33,6 +33,7 @@ from registry.messages import (
     LeasePart,
     LeaseStatus,
     MarkedTurn,
+    MoveRequest,
     Part,
     QueryRequest,
     RewindRequest,
@@ -303,9 +304,14 @@ class FarmClient:
         """Mark that the user begins a turn of a benchmark's task. Returns its number, from 0."""
         return (await self._post(_path("instances", instance, "turn"), None, MarkedTurn)).turn
 
-    async def fork(self, instance: str, count: int = 1) -> list[Lease]:
-        order = _order(ForkRequest, count=count)
+    async def fork(self, instance: str, count: int = 1, *, worker: str | None = None) -> list[Lease]:
+        """New instances with the state of one. They are on its worker unless that has no room, or on `worker`."""
+        order = _order(ForkRequest, count=count, worker=worker)
         return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
+
+    async def move(self, instance: str, *, worker: str | None = None) -> Lease:
+        """Move an instance to another worker, by default the one with most room. Its lease has a new URL and token."""
+        return await self._post(_path("instances", instance, "move"), _order(MoveRequest, worker=worker), Lease)
 
     async def score(self, instance: str, answer: str = "", *, close: bool = False) -> Score:
         """Judge an instance. With `close`, also close it, unless the farm could not judge.

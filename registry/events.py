@@ -62,6 +62,9 @@ class RegistryEvents:
         if leases:
             log.info("lost leases live again", extra={"worker": worker, "leases": leases})
 
+    def moved(self, instance: str, before: str, worker: str) -> None:
+        log.info("moved", extra={"instance": instance, "from": before, "worker": worker})
+
     def reconciled(self, worker: str, *, closed: int, dropped: int) -> None:
         if closed or dropped:
             self._strangers.inc(closed)

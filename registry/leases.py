@@ -13,16 +13,19 @@ from registry.ledger.database import LedgerError
 from registry.ledger.lease_clock import LeaseClock, dated
 from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
 from registry.messages import KEEP_SECONDS, LaunchRequest, Lease, LeasePart, Score, SecondInstance, WorkerCard
+from registry.moves import Moves
 from registry.scoring import JudgedPlace, judged
 from registry.workers.fleet import (
     Fleet,
     FleetMember,
-    WorkerDoor,
     abandon,
 )
+from registry.workers.instance_door import InstanceDoor
+from registry.workers.remote_worker import WorkerAway
 from servers.bundle_library import Library
 from servers.doors.operations import (
     CLOSE,
+    FORK,
     IDS,
     RESET,
     RESUME,
@@ -33,7 +36,7 @@ from servers.doors.operations import (
     ForkOrder,
     InstanceOrder,
 )
-from servers.errors import CapacityError, Conflict, FarmError, InfraError, NotFound
+from servers.errors import CapacityError, Conflict, FarmError, InfraError, Moving, NotFound
 from servers.messages import Launch, Page, Ticket
 from servers.text.wording import suggestion
 
@@ -51,16 +54,8 @@ class NewLease(NamedTuple):
     def with_second(self, environment: str, seat: FleetMember, ticket: Ticket) -> "NewLease":
         """The same lease with a second instance."""
         kept = self.kept._replace(second=ticket.instance, second_of=None)
-        other = kept._replace(
-            instance=ticket.instance,
-            worker=seat.name,
-            path=ticket.path,
-            environment=environment,
-            launch_key=None,
-            launch_number=None,
-            launch_order=None,
-            second=None,
-            second_of=kept.instance,
+        other = kept.forked_as(ticket.instance)._replace(
+            worker=seat.name, path=ticket.path, environment=environment, second=None, second_of=kept.instance
         )
         return self._replace(kept=kept, beside=NewLease(other, seat, ticket))
 
@@ -83,6 +78,7 @@ class Registry:
         self.clock = clock or LeaseClock(time.time())
         self.keep_seconds = keep_seconds
         self.watch = RegistryEvents()
+        self.moves = Moves(library, ledger, fleet, self.clock, self.watch)
         self._memberships: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Each has one worker come, and be given up on, one after the other. Others do not wait for it."""
 
@@ -218,6 +214,7 @@ class Registry:
                     launch_key=request.key,
                     launch_number=None if request.key is None else number,
                     launch_order=None if request.key is None else request.digest,
+                    perturb=request.perturb or None,
                 ),
                 seat,
                 ticket,
@@ -245,34 +242,87 @@ class Registry:
             raise Conflict(f"the key {request.key!r} is that of another launch, of {first.environment}; choose another")
         return [await self.find(kept.instance) for kept in before]
 
-    async def fork(self, instance: str, count: int) -> list[Lease]:
-        """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too."""
+    async def fork(self, instance: str, count: int, *, worker: str | None = None) -> list[Lease]:
+        """Lease new instances with the state of an existing one, for its remaining time. A second one is forked too.
+
+        They are on `worker`, by default on the worker of the existing one, or on another if that has no room.
+
+        Raises:
+            NotFound: there is no such worker.
+            CapacityError: there is no room.
+            Conflict: its state does not go to another worker.
+        """
         parent, other = await self._both(instance, self._live)
-        seat = self.fleet.seat(parent.worker)
-        tickets = await self.fleet.fork(seat, ForkOrder(instance=instance, count=count))
+        seat, tickets = await self._forked(parent, count, worker)
         at = self.clock.wall()
         leases = [
             NewLease(
-                parent._replace(
-                    instance=ticket.instance,
-                    path=ticket.path,
-                    created_at=at,
-                    launch_key=None,
-                    launch_number=None,
-                    launch_order=None,
-                ),
+                parent.forked_as(ticket.instance)._replace(worker=seat.name, path=ticket.path, created_at=at),
                 seat,
                 ticket,
             )
             for ticket in tickets
         ]
         if other is not None:
-            home = self.fleet.seat(other.worker)
-            forking = self.fleet.fork(home, ForkOrder(instance=other.instance, count=count))
-            beside = await _or_abandoned([(seat, ticket) for ticket in tickets], forking)
+            placed = [(seat, ticket) for ticket in tickets]
+            home, beside = await _or_abandoned(placed, self._forked(other, count, worker))
             pairs = zip(leases, beside, strict=True)
             leases = [lease.with_second(other.environment, home, ticket) for lease, ticket in pairs]
         return await self._leased(leases) or []
+
+    async def _forked(self, parent: KeptLease, count: int, worker: str | None) -> tuple[FleetMember, list[Ticket]]:
+        """The worker of new instances with the state of an existing one, and their tickets."""
+        door = InstanceDoor(self.fleet, parent, self._live)
+        if worker is not None and worker != parent.worker:
+            target = await self._named(worker)
+            return target, await self.moves.fork(door, target, count)
+        try:
+            tickets = await door.ask(FORK, ForkOrder(instance=parent.instance, count=count))
+            seat = self.fleet.seat(door.kept.worker)
+            return seat, await self.fleet.counted(seat, count, tickets)
+        except (WorkerAway, Moving):
+            raise
+        except CapacityError:
+            if worker is not None or len(self.fleet.seats) == 1:
+                raise
+            target = self.fleet.other_than(self.fleet.seat(door.kept.worker))
+            return target, await self.moves.fork(door, target, count)
+
+    async def move(self, instance: str, *, worker: str | None = None) -> Lease:
+        """Move an instance to another worker. It keeps its lease, state and history. Its URL and token are new.
+
+        Raises:
+            NotFound: there is no such worker.
+            CapacityError: there is no room, a worker does not answer, or it took too long. Then it has not moved.
+            Conflict: it is there already, another move goes on, or its state does not go there.
+        """
+        kept = await self._live(instance)
+        seat = self.fleet.seat(kept.worker)
+        target = self.fleet.other_than(seat) if worker is None else await self._named(worker)
+        if target is seat:
+            raise Conflict(f"instance {instance} is on {target.name} already")
+        await self.moves.move(kept, target)
+        if target.lost:  # it was given up on before the ledger knew that this is there
+            await self.lose(target)
+        return await self.find(instance)
+
+    async def _named(self, worker: str) -> FleetMember:
+        """A worker that may get instances.
+
+        Raises:
+            NotFound: there is no such worker.
+            CapacityError: it does not answer, or it drains.
+        """
+        seat = self.fleet.seats.get(worker)
+        if seat is None:
+            raise NotFound(
+                f"there is no worker {worker!r}; {suggestion(worker, sorted(self.fleet.seats), lister='farm ps')}"
+            )
+        if not seat.answers:
+            raise CapacityError(f"the worker {worker} does not answer now; choose another, or retry in a few seconds")
+        if seat.drains:
+            raise CapacityError(f"the worker {worker} is drained; `farm drain {worker} --undo` takes it up again")
+        return seat
 
     async def find(self, instance: str) -> Lease:
         """A lease, with its instance's token while it is live.
@@ -280,15 +330,15 @@ class Registry:
         Raises:
             NotFound: there was never such a lease.
         """
-        kept = await self._kept(instance)
-        beside = None if kept.second is None else await self._kept(kept.second)
+        kept = await self.kept(instance)
+        beside = None if kept.second is None else await self.kept(kept.second)
         return self._shown(kept, await self._ticket(kept), beside, await self._ticket(beside))
 
     async def _ticket(self, kept: KeptLease | None) -> Ticket | None:
         """The token of an instance, while its lease is live."""
         if kept is None or kept.standing(self.clock.now()) != "live":
             return None
-        return await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=kept.instance))
+        return await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=kept.copy))
 
     async def leases(self, page: Page, *, status: Status | None = None, environment: str | None = None) -> LeasePart:
         """Leases, the newest first, without their tokens."""
@@ -303,25 +353,28 @@ class Registry:
         items = tuple(self._shown(kept, None) for kept in rows)
         return LeasePart(items=items, total=total, offset=page.offset, limit=page.limit)
 
-    async def door(self, instance: str) -> WorkerDoor:
-        """The worker that has a leased instance.
+    async def door(self, instance: str) -> InstanceDoor:
+        """The way to a leased instance.
 
         Raises:
             NotFound, Conflict: it was never launched, or its lease has ended.
             CapacityError: its worker is away.
         """
-        kept = await self._live(instance)
-        return self.fleet.seat(kept.worker).door
+        return self._door(await self._live(instance))
 
-    async def reading_door(self, instance: str) -> WorkerDoor:
+    async def reading_door(self, instance: str) -> InstanceDoor:
         """Like `door`, for reads: also while the state of an expired lease is kept.
 
         Raises:
             NotFound, Conflict: it was never launched, or its state was deleted.
             CapacityError: its worker is away.
         """
-        kept = await self._there(instance)
-        return self.fleet.seat(kept.worker).door
+        return self._door(await self._there(instance))
+
+    def _door(self, kept: KeptLease) -> InstanceDoor:
+        """The way to the instance of a lease that was just looked up. Raises CapacityError: its worker is away."""
+        self.fleet.seat(kept.worker)
+        return InstanceDoor(self.fleet, kept, self._there)
 
     async def heartbeat(self, instance: str) -> Lease:
         """Extend a lease: its time starts again. An expired lease is revived while its state is kept.
@@ -345,7 +398,7 @@ class Registry:
         if kept.status == "expired":
             seat.live += 1
         if kept.expires_at <= now:
-            await seat.door.ask(RESUME, InstanceOrder(instance=kept.instance))
+            await seat.door.ask(RESUME, InstanceOrder(instance=kept.copy))
         return kept._replace(expires_at=until, status="live")
 
     async def reset(self, instance: str) -> None:
@@ -357,7 +410,7 @@ class Registry:
         """
         for one in await self._both(instance, self._live):
             if one is not None:
-                await self.fleet.seat(one.worker).door.ask(RESET, InstanceOrder(instance=one.instance))
+                await self._door(one).ask(RESET, InstanceOrder(instance=one.instance))
 
     async def close(self, instance: str) -> None:
         """End a lease and delete its instance.
@@ -367,7 +420,7 @@ class Registry:
         Raises:
             NotFound, Conflict: there was never such a lease, or it has ended.
         """
-        kept, beside = await self._both(instance, self._kept)
+        kept, beside = await self._both(instance, self.kept)
         if await asyncio.to_thread(self.ledger.close_leases, kept.instances, at=self.clock.wall()) == 0:
             raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())} already")
         for one in (kept, beside):
@@ -383,10 +436,10 @@ class Registry:
         if not seat.answers:
             return
         with suppress(FarmError):
-            await seat.door.ask(SUSPEND, InstanceOrder(instance=kept.instance))
+            await seat.door.ask(SUSPEND, InstanceOrder(instance=kept.copy))
             now = await asyncio.to_thread(self.ledger.find, kept.instance)
             if now is not None and now.status == "live":  # it was revived meanwhile
-                await seat.door.ask(RESUME, InstanceOrder(instance=kept.instance))
+                await seat.door.ask(RESUME, InstanceOrder(instance=kept.copy))
 
     async def delete(self, kept: KeptLease) -> None:
         """Delete the instance of a lease that has ended. If that fails, the reaper tries again: no lease names it."""
@@ -398,7 +451,7 @@ class Registry:
         if not seat.answers:
             return
         with suppress(FarmError):
-            await seat.door.ask(CLOSE, InstanceOrder(instance=kept.instance))
+            await seat.door.ask(CLOSE, InstanceOrder(instance=kept.copy))
 
     async def score(self, instance: str, answer: str, *, close: bool = False) -> Score:
         """Score an instance by the checkpoints of its scenario, and keep the score in the ledger.
@@ -420,7 +473,7 @@ class Registry:
         at = dated(self.clock.wall())
         if (scenario.second is None) is not (beside is None):
             raise Conflict(f"scenario {scenario.id!r} has another number of environments than when it was launched")
-        places = [JudgedPlace(self.fleet.seat(one.worker).door, one.instance) for one in (kept, beside) if one]
+        places = [JudgedPlace(self._door(one), one.instance) for one in (kept, beside) if one]
         score = await judged(places, scenario, answer=answer, at=at)
         closing = self.clock.wall() if close and score.outcome == "scored" else None
         self.watch.scored(kept.environment, score, time.perf_counter() - begin)
@@ -493,7 +546,8 @@ class Registry:
             )
         return kept, None if kept.second is None else await look(kept.second)
 
-    async def _kept(self, instance: str) -> KeptLease:
+    async def kept(self, instance: str) -> KeptLease:
+        """A lease as it is stored. Raises NotFound: there was never such a lease."""
         kept = await asyncio.to_thread(self.ledger.find, instance)
         if kept is None:
             raise NotFound(f"there is no instance {instance!r}; it was never launched")
@@ -511,7 +565,7 @@ class Registry:
 
     async def _there(self, instance: str) -> KeptLease:
         """A lease whose state exists: a live one, or an expired one that is kept."""
-        kept = await self._kept(instance)
+        kept = await self.kept(instance)
         if kept.status == "lost":
             raise InfraError(
                 f"the lease of instance {instance} is lost: its worker {kept.worker} has stopped answering; launch a"

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from servers.bundle.description import Provenance, Tool
 from servers.errors import InfraError
+from servers.joining.messages import WorkerName
 from servers.messages import CallRecord, InstanceId, TableRows, Verdict
 from servers.perturb.perturbation import PerturbLine
 from servers.records import Clock, Name, Record
@@ -274,6 +275,16 @@ class ForkRequest(Order):
     """New instances with the state of an existing one."""
 
     count: InstanceCount = Field(default=1, description="How many instances.")
+    worker: WorkerName | None = Field(
+        default=None,
+        description="The worker that gets them. By default that of the instance, or another if that has no room.",
+    )
+
+
+class MoveRequest(Order):
+    """The worker that an instance moves to."""
+
+    worker: WorkerName | None = Field(default=None, description="By default the one with most room.")
 
 
 class RewindRequest(Order):

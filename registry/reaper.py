@@ -11,8 +11,20 @@ from typing import NamedTuple
 
 from registry.leases import Registry
 from registry.ledger.store import KeptLease
+from registry.moves import SECONDS_TO_GIVE_UP
 from registry.workers.fleet import FleetMember
-from servers.doors.operations import CLOSE, IDS, SUSPEND, SUSPENDED, EmptyOrder, InstanceOrder
+from servers.doors.operations import (
+    CLOSE,
+    IDS,
+    LEAVE,
+    LEAVERS,
+    STAY,
+    SUSPEND,
+    SUSPENDED,
+    DepartOrder,
+    EmptyOrder,
+    InstanceOrder,
+)
 from servers.errors import FarmError, NotFound
 
 BATCH = 100
@@ -96,6 +108,8 @@ class Reaper:
         is kept as long as the state of an expired lease, since the ledger may be a restored backup.
         """
         closed = dropped = 0
+        begun_before = self.registry.clock.now() - SECONDS_TO_GIVE_UP
+        await asyncio.to_thread(self.registry.ledger.end_moves, begun_before=begun_before)
         for seat in list(self.registry.fleet.seats.values()):
             mended = await self._reconcile(seat)
             closed += mended.closed
@@ -111,6 +125,7 @@ class Reaper:
         try:
             present = set(await seat.door.ask(IDS, EmptyOrder()))
             suspended = set(await seat.door.ask(SUSPENDED, EmptyOrder()))
+            leavers = await seat.door.ask(LEAVERS, EmptyOrder())
         except FarmError:
             seat.answers = False
             return Reconciled(0, 0)
@@ -121,12 +136,28 @@ class Reaper:
         live = {instance for instance, status in leased.items() if status in ("live", "lost")}
         seat.live += len(live & present) - counted  # what was launched or closed meanwhile still counts
         await asyncio.to_thread(ledger.saw, seat.name, at=at)
-        dropped = await asyncio.to_thread(ledger.close_leases, leased.keys() - present, at=at)
+        dropped = await asyncio.to_thread(ledger.drop, seat.name, sorted(leased.keys() - present), at=at)
         for instance in (leased.keys() - live) & present - suspended:
             await seat.door.ask(SUSPEND, InstanceOrder(instance=instance))
+        await self._end_departures(seat, leavers)
         closed = await self._close_strangers(seat, present - leased.keys())
         self.registry.watch.reconciled(seat.name, closed=closed, dropped=dropped)
         return Reconciled(closed, dropped)
+
+    async def _end_departures(self, seat: FleetMember, leavers: dict[str, str]) -> None:
+        """Open or delete the instances of a worker whose moves are over: their registries ended in the middle.
+
+        The ledger is read after the worker was asked. A move that is over then will never go on.
+        """
+        held = await asyncio.to_thread(self.registry.ledger.held, list(leavers))
+        known = await asyncio.to_thread(self.registry.ledger.known, [*leavers, *leavers.values()])
+        for instance, copy in leavers.items():
+            kept, order = held.get(instance), DepartOrder(instance=instance, copied_as=copy)
+            with suppress(NotFound):  # it was ended meanwhile
+                if kept is None and {instance, copy} & known:
+                    await seat.door.ask(LEAVE, order)
+                elif kept is not None and kept.moving != copy:
+                    await seat.door.ask(STAY, order)
 
     async def _close_strangers(self, seat: FleetMember, found: set[str]) -> int:
         """Close the instances that have had no lease for long enough. Returns their number."""
@@ -134,10 +165,15 @@ class Reaper:
         since = self._strangers.get(seat.name, {})
         self._strangers[seat.name] = strangers = {instance: since.get(instance, now) for instance in found}
         old = [instance for instance, begin in strangers.items() if now - begin >= GRACE_SECONDS]
-        ended = await asyncio.to_thread(self.registry.ledger.known, old)
+        ledger = self.registry.ledger
+        ended = await asyncio.to_thread(ledger.known, old)
+        held = await asyncio.to_thread(ledger.held, old)
+        arriving = await asyncio.to_thread(ledger.arriving, old)
         grace = max(GRACE_SECONDS, self.registry.keep_seconds)
         closed = 0
         for instance in old:
+            if instance in held or instance in arriving:
+                continue  # it has come to be an instance since the ledger was read, or is about to
             if instance in ended or now - strangers[instance] >= grace:
                 with suppress(NotFound):
                     await seat.door.ask(CLOSE, InstanceOrder(instance=instance))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from registry.catalogue import digest
 from registry.messages import Score
-from registry.workers.fleet import WorkerDoor
+from registry.workers.instance_door import InstanceDoor
 from servers.doors.operations import JUDGE, STANDING, InstanceOrder, JudgeOrder
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.judge import weighed
@@ -15,9 +15,9 @@ from servers.scenario.scenario import Scenario
 
 
 class JudgedPlace(NamedTuple):
-    """An instance to judge, and the door of its worker."""
+    """An instance to judge, and the way to it."""
 
-    door: WorkerDoor
+    door: InstanceDoor
     instance: str
 
 
@@ -65,7 +65,7 @@ async def judged(places: Sequence[JudgedPlace], scenario: Scenario, *, answer: s
     )
 
 
-async def _probed(door: WorkerDoor, instance: str, scenario: Scenario, answer: str) -> tuple[Verdict, ...]:
+async def _probed(door: InstanceDoor, instance: str, scenario: Scenario, answer: str) -> tuple[Verdict, ...]:
     """The answers of a scenario's probes: a judgement of its own, so that nothing of it changes the reward."""
     if not scenario.probes:
         return ()

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from rich.progress import track
 from rich.text import Text
 
 from registry.commands import DEFAULT_STATE, StateFolder, asked, make_sure_of
 from registry.messages import Lease, Tables, WorkerCard
 from servers.cli.command_options import AsJson
 from servers.cli.secret_options import Token, TokenFile, token_from
+from servers.errors import FarmError
 from servers.messages import CallRecord
 from servers.state.rows import RowChange
 from servers.text.json_values import is_object
@@ -25,6 +27,7 @@ if TYPE_CHECKING:  # importing it takes a second
 
 app = typer.Typer()
 out = Terminal()
+err = Terminal(stderr=True)
 T = TypeVar("T")
 PART = 1000
 LONGEST = 200
@@ -64,16 +67,61 @@ def ps(
 def drain(
     worker: Annotated[str, typer.Argument(help="A worker's name; `farm ps` lists them.")],
     undo: Annotated[bool, typer.Option("--undo", help="Launch on it again.")] = False,
+    away: Annotated[bool, typer.Option("--move", help="Move its live instances to other workers.")] = False,
     state: StateFolder = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
     """Launch nothing more on a worker of the running farm. One that joined ends when its last lease has ended."""
-    asyncio.run(asked(state, token_from(token, token_file), lambda farm: farm.drain(worker, drains=not undo)))
+    if undo and away:
+        raise typer.BadParameter("--undo takes the worker up again, and --move empties it: give one of them")
+    control = token_from(token, token_file)
+    asyncio.run(asked(state, control, lambda farm: farm.drain(worker, drains=not undo)))
     if undo:
         out.print(f"{worker} gets instances again.", markup=False)
+        return
+    out.print(f"{worker} gets no more instances. `farm ps` shows what it still has.", markup=False)
+    if away:
+        moved, stayed = asyncio.run(asked(state, control, lambda farm: _emptied(farm, worker)))
+        out.print(f"{counted(moved, 'instance')} moved. Their agents need the new leases.", markup=False)
+        for reason in stayed:
+            err.print(reason, markup=False)
+        if stayed:
+            raise typer.Exit(1)
+
+
+async def _emptied(farm: "FarmClient", worker: str) -> tuple[int, list[str]]:
+    """Move the live instances of a worker to others. Returns how many moved, and why others did not."""
+    from registry.client import every_item
+
+    leases = await every_item(lambda offset: farm.leases(status="live", offset=offset, limit=PART))
+    mine = [lease.instance for lease in leases if lease.worker == worker]
+    stayed: list[str] = []
+    for instance in track(mine, "moving", console=err, transient=True, disable=not err.is_terminal):
+        try:
+            await farm.move(instance)
+        except FarmError as error:
+            stayed.append(f"{instance} stays: {error}")
+    return len(mine) - len(stayed), stayed
+
+
+@app.command()
+def move(
+    instance: InstanceArgument,
+    worker: Annotated[
+        str | None, typer.Option("--to", help="The worker; `farm ps` lists them. Default: the one with most room.")
+    ] = None,
+    as_json: AsJson = False,
+    state: StateFolder = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Move an instance to another worker. Its agent needs the new URL and token."""
+    lease = _of(instance, lambda farm: farm.move(instance, worker=worker), state, token_from(token, token_file))
+    if as_json:
+        out.print_data(lease.model_dump(mode="json"))
     else:
-        out.print(f"{worker} gets no more instances. `farm ps` shows what it still has.", markup=False)
+        out.print(f"{instance} is on {lease.worker} now, at {lease.mcp_url}; --json shows its token.", markup=False)
 
 
 @app.command()

@@ -9,6 +9,7 @@ FarmError
 │   │   └── LongQuery   it used up its steps or its processor time
 │   └── Conflict        not in this state: the bundle changed, the call to rewind to is not there
 ├── CapacityError       the caller waits and tries again
+│   └── Moving          the instance is on its way to another worker
 └── InfraError          us: never a reward of 0
     ├── GuestError      a guest cannot be started, or broke the protocol
     │   ├── GuestDied   it ended during a request
@@ -52,6 +53,10 @@ class Conflict(RequestError):
 
 class CapacityError(FarmError):
     """There is no room now."""
+
+
+class Moving(CapacityError):
+    """The instance is on its way to another worker. Nothing was done."""
 
 
 class InfraError(FarmError):

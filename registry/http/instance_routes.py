@@ -18,6 +18,7 @@ from registry.messages import (
     LeasePart,
     LeaseStatus,
     MarkedTurn,
+    MoveRequest,
     QueryRequest,
     RewindRequest,
     Score,
@@ -188,8 +189,22 @@ async def mark_turn(registry: FarmRegistry, instance: InstanceInPath) -> MarkedT
 
 @routes.post("/{instance}/fork", tags=["state"], summary="Fork an instance", status_code=201, responses=SENT)
 async def fork(registry: FarmRegistry, instance: InstanceInPath, order: ForkRequest) -> Launched:
-    """New instances with the same state, history and remaining lease time."""
-    return Launched(items=tuple(await registry.fork(instance, order.count)))
+    """New instances with the same state, history and remaining lease time.
+
+    If their worker has no room, or you name another one, the state travels there, and each of its changes is verified
+    anew.
+    """
+    return Launched(items=tuple(await registry.fork(instance, order.count, worker=order.worker)))
+
+
+@routes.post("/{instance}/move", summary="Move an instance", responses=SENT)
+async def move(registry: FarmRegistry, instance: InstanceInPath, order: MoveRequest) -> Lease:
+    """Move an instance to another worker, with its id, state, history and lease.
+
+    Its URL and its token are new, and the old ones are refused. The state travels, and each of its changes is verified
+    anew.
+    """
+    return await registry.move(instance, worker=order.worker)
 
 
 @routes.post("/{instance}/score", tags=["score"], summary="Judge an instance", responses=SENT)

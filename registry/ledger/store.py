@@ -5,7 +5,7 @@ Its functions block on the database. Call them in a thread from an event loop.
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -26,6 +26,8 @@ OPEN: tuple[KeptStatus, ...] = (*HELD, "lost")
 """Statuses that can still change: the instance of a lost lease may come back with its worker."""
 AT_ONCE = 500
 """The most instances in one statement."""
+COPY: ColumnElement[str] = case((leases.c.held_as.is_(None), leases.c.instance), else_=leases.c.held_as)
+"""`KeptLease.copy` in SQL."""
 
 
 class KeptLease(NamedTuple):
@@ -47,6 +49,20 @@ class KeptLease(NamedTuple):
     launch_order: str | None = None
     second: str | None = None
     second_of: str | None = None
+    perturb: str | None = None
+    held_as: str | None = None
+    moving: str | None = None
+    moving_since: float | None = None
+
+    @property
+    def copy(self) -> str:
+        """The id that its instance has at its worker."""
+        return self.held_as or self.instance
+
+    def forked_as(self, instance: str) -> "KeptLease":
+        """The lease of another instance with the same state, which was never launched by a client's key."""
+        none = dict.fromkeys(("launch_key", "launch_number", "launch_order", "held_as", "moving", "moving_since"))
+        return self._replace(instance=instance, **none)
 
     @property
     def instances(self) -> tuple[str, ...]:
@@ -220,6 +236,53 @@ class Ledger:
         with self._writing() as connection:
             return sum(_end(connection, instance, "closed", at, OPEN) for instance in instances)
 
+    def begin_move(self, kept: KeptLease, *, moving: str, at: float) -> bool:
+        """Let a move of an instance begin, to the copy `moving`. False if another goes on, or the lease has changed."""
+        where = (_unchanged(kept), leases.c.status == "live", leases.c.moving.is_(None))
+        with self._writing() as connection:
+            begun = update(leases).where(*where).values(moving=moving, moving_since=at)
+            return connection.execute(begun).rowcount == 1
+
+    def settle_move(self, kept: KeptLease, *, moving: str, worker: str, path: str) -> bool:
+        """Make the copy of a move the instance. This is the moment at which it moves. False if the move is over."""
+        where = (_unchanged(kept), leases.c.status == "live", leases.c.moving == moving)
+        there = {"worker": worker, "path": path, "held_as": moving, "moving": None, "moving_since": None}
+        with self._writing() as connection:
+            return connection.execute(update(leases).where(*where).values(there)).rowcount == 1
+
+    def end_move(self, moving: str) -> None:
+        """Give up a move, unless it is over. Its copy will never be the instance."""
+        with self._writing() as connection:
+            ended = update(leases).where(leases.c.moving == moving)
+            connection.execute(ended.values(moving=None, moving_since=None))
+
+    def end_moves(self, *, begun_before: float) -> int:
+        """Give up moves that began before a moment: their registries are gone. Returns how many there were."""
+        old = update(leases).where(leases.c.moving.is_not(None), leases.c.moving_since <= begun_before)
+        with self._writing() as connection:
+            return connection.execute(old.values(moving=None, moving_since=None)).rowcount
+
+    def held(self, copies: Sequence[str]) -> dict[str, KeptLease]:
+        """The leases of the instances that have these ids at their workers, unless they have ended for good."""
+        found: dict[str, KeptLease] = {}
+        with self._reading() as connection:
+            for some in _parts(copies):
+                mine = leases.c.held_as.in_(some) | (leases.c.held_as.is_(None) & leases.c.instance.in_(some))
+                rows = connection.execute(select(leases).where(mine, leases.c.status.in_(OPEN)))
+                found.update({kept.copy: kept for kept in (KeptLease(*row) for row in rows)})
+        return found
+
+    def arriving(self, copies: Sequence[str]) -> set[str]:
+        """The subset of the copies that moves are making now."""
+        return self._subset(leases.c.moving, copies)
+
+    def drop(self, worker: str, copies: Sequence[str], *, at: float) -> int:
+        """Close the leases of instances that a worker no longer has, unless they are elsewhere. Returns how many."""
+        mine = (leases.c.worker == worker, leases.c.status.in_(OPEN))
+        gone = update(leases).where(*mine).values(status="closed", closed_at=at)
+        with self._writing() as connection:
+            return sum(connection.execute(gone.where(COPY.in_(some))).rowcount for some in _parts(copies))
+
     def lose(self, worker: str, *, at: float) -> list[str]:
         """End the live leases of a worker as lost. Returns their instances."""
         mine = (leases.c.worker == worker, leases.c.status == "live")
@@ -232,8 +295,7 @@ class Ledger:
         lost = (leases.c.worker == worker, leases.c.status == "lost")
         back = update(leases).where(*lost).values(status="live", closed_at=None)
         with self._writing() as connection:
-            parts = [present[begin : begin + AT_ONCE] for begin in range(0, len(present), AT_ONCE)]
-            return sum(connection.execute(back.where(leases.c.instance.in_(part))).rowcount for part in parts)
+            return sum(connection.execute(back.where(COPY.in_(some))).rowcount for some in _parts(present))
 
     def expire(self, *, now: float, at: float, limit: int) -> list[KeptLease]:
         """Mark overdue leases as expired, at most `limit`, and return them."""
@@ -254,18 +316,24 @@ class Ledger:
             return [kept for kept in found if _end(connection, kept.instance, after, at, (before,), late)]
 
     def instances_on(self, worker: str) -> dict[str, KeptStatus]:
-        """The instances of a worker by the ledger: of live leases, overdue ones included, of kept and of lost ones."""
-        mine = select(leases.c.instance, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(OPEN))
+        """The instances of a worker by the ledger: of live leases, overdue ones included, of kept and of lost ones.
+
+        They have the ids by which their worker knows them.
+        """
+        mine = select(COPY, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(OPEN))
         with self._reading() as connection:
             return {instance: cast("KeptStatus", status) for instance, status in connection.execute(mine).all()}
 
     def known(self, instances: Sequence[str]) -> set[str]:
-        """The subset of the instances that were ever leased."""
+        """The subset of the instances that were ever leased, or moved to where they are."""
+        return self._subset(leases.c.instance, instances) | self._subset(leases.c.held_as, instances)
+
+    def _subset(self, column: ColumnElement[Any], values: Sequence[str]) -> set[str]:
+        """The subset of some values that a column has."""
         found: set[str] = set()
         with self._reading() as connection:
-            for begin in range(0, len(instances), AT_ONCE):
-                some = leases.c.instance.in_(instances[begin : begin + AT_ONCE])
-                found.update(connection.execute(select(leases.c.instance).where(some)).scalars())
+            for some in _parts(values):
+                found.update(connection.execute(select(column).where(column.in_(some))).scalars())
         return found
 
     def loads(self) -> dict[str, int]:
@@ -373,6 +441,16 @@ class Ledger:
         """One transaction that begins with a write, so that SQLite's wait for another writer works."""
         with named(self._engine), self._engine.begin() as connection:
             yield connection
+
+
+def _unchanged(kept: KeptLease) -> ColumnElement[bool]:
+    """A lease whose instance is still the same copy at the same worker, as an SQL condition."""
+    return (leases.c.instance == kept.instance) & (leases.c.worker == kept.worker) & COPY.in_([kept.copy])
+
+
+def _parts(values: Sequence[str]) -> list[Sequence[str]]:
+    """Values in parts that are short enough for one statement."""
+    return [values[begin : begin + AT_ONCE] for begin in range(0, len(values), AT_ONCE)]
 
 
 def _is(status: Status, now: float) -> ColumnElement[bool]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
@@ -44,6 +44,9 @@ class LeaseColumns(TypedColumns):
     `launch_key` is the client's name for its launch, `launch_number` counts the launch's instances from 0, and
     `launch_order` is the digest of what was ordered. `second` names the second instance of a scenario over two
     environments, and `second_of` in that one's row the first.
+
+    `held_as` is the id that the instance has at its worker, if it is another than the lease's: it has moved. `moving`
+    is the id of the copy that a move makes of it, and is there only during a move.
     """
 
     instance: Named[str] = Column(String(40), primary_key=True)
@@ -62,6 +65,10 @@ class LeaseColumns(TypedColumns):
     launch_order: Named[str | None] = Column(String(32))
     second: Named[str | None] = Column(String(40))
     second_of: Named[str | None] = Column(String(40))
+    perturb: Named[str | None] = Column(Text)
+    held_as: Named[str | None] = Column(String(40))
+    moving: Named[str | None] = Column(String(40))
+    moving_since: Named[float | None]
 
 
 class ScoreColumns(TypedColumns):
@@ -98,6 +105,8 @@ leases = Table(
     Index("leases_by_age", "created_at", "instance"),
     Index("leases_by_worker", "worker", "status"),
     Index("leases_by_launch", "launch_key", "launch_number", unique=True),
+    Index("leases_by_copy", "held_as"),
+    Index("leases_by_move", "moving"),
 )
 scores = Table("scores", metadata, ScoreColumns, Index("scores_by_instance", "instance"))
 revision = Table("alembic_version", MetaData(), RevisionColumns)

@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from registry.leases import Registry
+from registry.ledger.store import KeptLease
 from registry.web.app import Visit
 from servers.doors.operations import MARKS, MarksOrder
 from servers.errors import CapacityError, FarmError
@@ -50,9 +51,12 @@ class LivePage:
     behind_since: float | None = None
     """When it was seen that the page shows something old, in seconds of `time.monotonic`."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    copy: str = ""
+    """The id of the instance at its worker."""
 
     def __post_init__(self) -> None:
         self.latest = self.latest or self.mark
+        self.copy = self.copy or self.instance
 
     def falls_behind(self) -> None:
         """Let the page wait for its turn to be told."""
@@ -115,21 +119,21 @@ class LiveFeed:
             if one.instance == instance:
                 one.falls_behind()
 
-    async def mark(self, instance: str, worker: str) -> str:
+    async def mark(self, kept: KeptLease) -> str:
         """The mark of an instance, for a page that shows what it is now."""
         with suppress(FarmError):
-            door = self._registry.fleet.seat(worker).door
-            return (await door.ask(MARKS, MarksOrder(instances=(instance,)))).get(instance, "")
+            door = self._registry.fleet.seat(kept.worker).door
+            return (await door.ask(MARKS, MarksOrder(instances=(kept.copy,)))).get(kept.copy, "")
         return ""
 
-    async def stream(self, visit: Visit, instance: str, worker: str) -> Response:
+    async def stream(self, visit: Visit, kept: KeptLease) -> Response:
         """The events of one page, which shows the instance as it was at its mark.
 
         Raises:
             CapacityError: there are too many live pages.
         """
         self.see_that_there_is_room()
-        watcher = LivePage(instance, worker, visit.asked("mark"))
+        watcher = LivePage(kept.instance, kept.worker, visit.asked("mark"), copy=kept.copy)
         self._watchers.add(watcher)  # now, so that many that come at once are counted
         self._begin()
         return _Stream(_events(visit, watcher), lambda: self._watchers.discard(watcher))
@@ -160,12 +164,12 @@ class LiveFeed:
 
     async def _ask(self, worker: str, watchers: list[LivePage]) -> None:
         """Ask a worker for the marks of instances, and note which pages show something else."""
-        instances = tuple({one.instance for one in watchers})
+        instances = tuple({one.copy for one in watchers})
         with suppress(FarmError, TimeoutError):
             async with asyncio.timeout(ASK_SECONDS):
                 marks = await self._registry.fleet.seat(worker).door.ask(MARKS, MarksOrder(instances=instances))
             for one in watchers:
-                one.latest = marks.get(one.instance, "")
+                one.latest = marks.get(one.copy, "")
                 if one.latest != one.mark:
                     one.falls_behind()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from registry.workers.remote_worker import WorkerAway
-from servers.doors.operations import CLOSE, FORK, LAUNCH, AnswerT, ForkOrder, InstanceOrder, Operation, OrderT
+from servers.doors.operations import CLOSE, LAUNCH, AnswerT, InstanceOrder, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.messages import Launch, Ticket
 from servers.worker.settings import MOST_INSTANCES
@@ -143,14 +143,14 @@ class Fleet:
         """Launch on one worker. One that cannot be reached gets no launches until its next heartbeat."""
         with seat.asked_for(order.count):
             try:
-                return await self._counted(seat, order.count, await seat.door.ask(LAUNCH, order))
+                return await self.counted(seat, order.count, await seat.door.ask(LAUNCH, order))
             except WorkerAway as error:
                 if seat.answers:
                     log.error("worker does not answer", extra={"worker": seat.name, "error": str(error)})
                     seat.answers = False
                 raise
 
-    async def _counted(self, seat: FleetMember, count: int, tickets: list[Ticket]) -> list[Ticket]:
+    async def counted(self, seat: FleetMember, count: int, tickets: list[Ticket]) -> list[Ticket]:
         """The tickets of a worker, as many as it was asked for. Others are given back.
 
         Raises:
@@ -161,9 +161,10 @@ class Fleet:
             raise InfraError(f"the worker {seat.name} was asked for {count} instances and made {len(tickets)}")
         return tickets
 
-    async def fork(self, seat: FleetMember, order: ForkOrder) -> list[Ticket]:
-        """New instances with the state of one, on its worker."""
-        return await self._counted(seat, order.count, await seat.door.ask(FORK, order))
+    def other_than(self, seat: FleetMember) -> FleetMember:
+        """The worker that would get the next instance, if this one were not there. Raises CapacityError."""
+        [(other, _)] = self._place(1, without={seat.name})
+        return other
 
     def _place(self, count: int, *, without: set[str]) -> list[tuple[FleetMember, int]]:
         """Distribute new instances: each goes to the worker with most of its capacity free. Silent workers get none.

@@ -10,7 +10,7 @@ import httpx
 from pydantic import ValidationError
 
 from servers import errors
-from servers.doors.operations import CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
+from servers.doors.operations import ARRIVE, CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.guest.sqlite.image import Image
 from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer, spooled_answer
@@ -28,7 +28,7 @@ LONG_SECONDS = LONGEST_JUDGEMENT + SECONDS
 SECONDS_TO_CONNECT = 3.0
 SECONDS_TO_REACH = 3.0
 """Seconds that a worker that joins has to answer at the address that it advertises."""
-LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
+LONG = frozenset({JUDGE.name, LAUNCH.name, ARRIVE.name, CALL.name})
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer of a worker. An image, which goes into a file, may be as large as one that a guest says."""
 MOST_ANSWERED_VALUES = 600_000

@@ -3,12 +3,14 @@
 It has a token of its own, which no agent ever has. A worker in the registry's own process is called directly.
 """
 
+import asyncio
+
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from servers.doors.operations import OPERATIONS, ImageResponse
+from servers.doors.operations import OPERATIONS, ImageResponse, OrderT
 from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.joining.messages import HERE, HereAnswer, HereOrder
@@ -18,6 +20,8 @@ from servers.worker.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
 LARGEST_QUESTION = 1024
+LONG_BODY = 256 * 1024
+"""Bytes of an order that is read on the event loop."""
 NOTHING_HERE = "there is nothing here: a worker's port has the agents' doors alone, and the API is at the farm's URL"
 
 
@@ -71,12 +75,19 @@ class ControlDoor:
             operation = OPERATIONS.get(name)
             if operation is None:
                 return _error(404, "NotFound", f"no operation {name!r}")
-            answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
+            answer = await operation.run(self._worker, await _read(operation.order, body))
             return ImageResponse(answer) if operation.is_image else Response(operation.written(answer))
         except ValidationError as error:
             return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:
             return _error(_status(error), type(error).__name__, str(error))
+
+
+async def _read(order: type[OrderT], body: bytes) -> OrderT:
+    """An order that was sent. A thread reads a long one."""
+    if len(body) <= LONG_BODY:
+        return order.model_validate_json(body, strict=True)
+    return await asyncio.to_thread(order.model_validate_json, body, strict=True)
 
 
 async def _bounded(request: Request, largest: int = LARGEST_BODY) -> bytes:

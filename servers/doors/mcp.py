@@ -51,7 +51,7 @@ from servers.doors.request import (
 from servers.doors.stdio import LineWire
 from servers.doors.whole_exchange import whole_of
 from servers.doors.wrong_params import SDK_WORDS, TOO_EARLY, wrong_params
-from servers.errors import CapacityError, FarmError, NotFound, RequestError
+from servers.errors import CapacityError, FarmError, Moving, NotFound, RequestError
 from servers.limits.json_size import has_more_values
 from servers.worker.instance import Instance
 from servers.worker.settings import MOST_HELD
@@ -94,6 +94,13 @@ class _ReadHead(NamedTuple):
 
 
 NOTHING_HERE = RequestRefusal(404, "not_found", "there is no instance here; it was closed, or never launched")
+
+IS_MOVING = RequestRefusal(
+    503, "moving", "this instance is being moved to another worker, and nothing was done; try again in a moment"
+)
+HAS_MOVED = RequestRefusal(
+    410, "moved", "this instance was moved to another worker; ask whoever has its lease for the new URL and token"
+)
 
 INSTANCES_ELSEWHERE = (
     "there are no instances at this port: each worker of this farm has a port of its own; use the mcp_url of the lease"
@@ -259,10 +266,13 @@ class AgentDoor:
         """Refuse a request before its body is read. A stranger learns only the reason."""
         if self._loopback_only and (wrong := misled(headers)) is not None:
             return RequestRefusal(wrong[0], "misled", wrong[1])
-        if instance_id is None or not self._worker.has(instance_id):
+        has_left = instance_id is not None and self._worker.departures.has_left(instance_id)
+        if instance_id is None or not (has_left or self._worker.has(instance_id)):
             return NOTHING_HERE
         if not hmac.compare_digest(bearer(headers), self._token_of(instance_id)):
             return NO_TOKEN
+        if has_left:
+            return HAS_MOVED
         if self._worker.is_suspended(instance_id):
             return RequestRefusal(410, "lease_over", LEASE_OVER)
         return _malformed(method, headers)
@@ -273,6 +283,8 @@ class AgentDoor:
             return await self._worker.opened(instance_id)
         except RequestError as error:
             return RequestRefusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
+        except Moving:
+            return IS_MOVING
         except FarmError as error:
             self._worker.watch.could_not("open an instance", error, instance=instance_id)
             return RequestRefusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")

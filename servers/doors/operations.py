@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import FailFast, Field, TypeAdapter
+from pydantic import ConfigDict, FailFast, Field, TypeAdapter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -47,6 +47,23 @@ class RewindOrder(InstanceOrder):
 
 class ForkOrder(InstanceOrder):
     count: int = Field(ge=1, le=1000)
+
+
+class DepartOrder(InstanceOrder):
+    """An instance that leaves, and the copy that another worker is to have of it."""
+
+    copied_as: InstanceId
+
+
+class ArriveOrder(Record):
+    """Instances to be made of the state of another worker's instance `source`, which the launch has launched."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    launch: Launch
+    source: InstanceId
+    state: bytes
+    instances: Annotated[tuple[InstanceId, ...], Field(min_length=1, max_length=1000)]
 
 
 class CallOrder(InstanceOrder):
@@ -170,6 +187,17 @@ MARK_TURN = Operation(
     "mark_turn", InstanceOrder, TypeAdapter(int), lambda worker, order: worker.mark_turn(order.instance)
 )
 FORK = Operation("fork", ForkOrder, TICKETS, lambda worker, order: worker.fork(order.instance, order.count))
+EXPORT = Operation("export", InstanceOrder, BYTES, lambda worker, order: worker.export(order.instance), only_reads=True)
+DEPART = Operation("depart", DepartOrder, BYTES, lambda worker, order: worker.depart(order.instance, order.copied_as))
+STAY = Operation("stay", DepartOrder, NOTHING, lambda worker, order: worker.stay(order.instance, order.copied_as))
+LEAVE = Operation("leave", DepartOrder, NOTHING, lambda worker, order: worker.leave(order.instance, order.copied_as))
+LEAVERS = Operation("leavers", EmptyOrder, TypeAdapter(dict[str, str]), lambda worker, _: worker.leavers())
+ARRIVE = Operation(
+    "arrive",
+    ArriveOrder,
+    TICKETS,
+    lambda worker, order: worker.arrive(order.launch, order.source, order.state, order.instances),
+)
 CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.close(order.instance))
 SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
 RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
@@ -239,6 +267,7 @@ JUDGE = Operation(
 )
 EVERY: tuple[Operation[Any, Any], ...] = (
     *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, MARK_TURN, FORK, CLOSE, SUSPEND, RESUME, SUSPENDED),
+    *(EXPORT, DEPART, STAY, LEAVE, LEAVERS, ARRIVE),
     *(CALL, MARKS, AT_START, TABLES, TABLE, DIFF, HISTORY, QUERY, SNAPSHOT, JUDGE),
 )
 OPERATIONS: dict[str, Operation[Any, Any]] = {operation.name: operation for operation in EVERY}

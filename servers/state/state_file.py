@@ -86,7 +86,7 @@ class KeptCall(NamedTuple):
     at: float
 
 
-class _Record(NamedTuple):
+class StateRecord(NamedTuple):
     """One record of the file: its text, its changes, and the digest of the file up to its end."""
 
     text: bytes
@@ -215,8 +215,8 @@ class StateFile:
         """
         with _named_at_opening(path), os.fdopen(regular(path, os.O_RDONLY), "rb") as file:
             whole = file.read(LARGEST_ORIGIN)
-            for first in _records(io.BytesIO(whole), len(whole)):
-                return _origin(first)
+            for first in records_in(io.BytesIO(whole), len(whole)):
+                return origin_in(first)
             raise ValueError("it is empty")
 
     @classmethod
@@ -225,7 +225,7 @@ class StateFile:
         first = next(records, None)
         if first is None:
             raise ValueError("it is empty")
-        origin = _origin(first)
+        origin = origin_in(first)
         if origin.id != path.stem:
             raise ValueError(f"it is the file of another instance: {origin.id}")
         kept = index.find(origin.id)
@@ -334,6 +334,11 @@ class StateFile:
         for _ in self._calls():
             pass
 
+    @_named
+    def whole(self) -> bytes:
+        """The bytes of the file, for another worker."""
+        return os.pread(self.handle, self.size, 0)
+
     def close(self) -> None:
         try:
             os.close(self.handle)
@@ -420,7 +425,7 @@ def _named_at_opening(path: Path) -> Generator[None]:
         raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
 
 
-def _origin(first: _Record) -> Origin:
+def origin_in(first: StateRecord) -> Origin:
     """The content of the first record."""
     said = json.loads(first.text)
     if said.pop("format", None) != FORMAT:
@@ -485,14 +490,14 @@ class _FromBeginning(io.RawIOBase):
         return len(found)
 
 
-def _records_of(handle: int, size: int) -> Iterator[_Record]:
-    """The records of an open file, up to a size. Raises ValueError like `_records`."""
+def _records_of(handle: int, size: int) -> Iterator[StateRecord]:
+    """The records of an open file, up to a size. Raises ValueError like `records_in`."""
     if size <= SMALL_FILE:
-        return _records(io.BytesIO(os.pread(handle, size, 0)), size)
-    return _records(io.BufferedReader(_FromBeginning(handle, size), SMALL_FILE), size)
+        return records_in(io.BytesIO(os.pread(handle, size, 0)), size)
+    return records_in(io.BufferedReader(_FromBeginning(handle, size), SMALL_FILE), size)
 
 
-def _records(file: io.BufferedIOBase, size: int) -> Iterator[_Record]:
+def records_in(file: io.BufferedIOBase, size: int) -> Iterator[StateRecord]:
     """The records of a file, without an incomplete last one.
 
     Raises:
@@ -510,7 +515,7 @@ def _records(file: io.BufferedIOBase, size: int) -> Iterator[_Record]:
         said, changed, digest = file.read(text), file.read(changes), file.read(DIGEST_BYTES)
         if _digest(before, head, said, changed) != digest:
             raise ValueError(f"the record at byte {place} is not what was written")
-        yield _Record(said, changed, digest, end)
+        yield StateRecord(said, changed, digest, end)
         place, before = end, digest
 
 
@@ -522,6 +527,6 @@ def _text_of(call: KeptCall) -> bytes:
         return ENCODER.encode(said).encode("utf-8", "surrogatepass")
 
 
-def _call(record: _Record) -> KeptCall:
+def _call(record: StateRecord) -> KeptCall:
     seq, tool, arguments, outcome, text, detail, micros, at = json.loads(record.text)
     return KeptCall(seq, tool, arguments, outcome, text, detail, record.changes, micros, at)

@@ -61,6 +61,13 @@ class WorkerEvents:
         for some in _parts(instances):
             log.info("forked", extra={"instance": instance, "instances": some, "seconds": seconds})
 
+    def arrived(self, source: str, instances: list[str], calls: int, seconds: float) -> None:
+        for some in _parts(instances):
+            log.info("arrived", extra={"instance": source, "instances": some, "calls": calls, "seconds": seconds})
+
+    def stayed(self, instance: str) -> None:
+        log.info("stays", extra={"instance": instance})
+
     def reset(self, instance: str) -> None:
         self._resets.inc()
         log.info("reset", extra={"instance": instance})

@@ -7,8 +7,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Container, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -21,7 +21,7 @@ from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
 from servers.bundle.whole_numbers import TooManyChecks
-from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError
+from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError, Moving
 from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import has_more_values, key_twice_in, values_in
@@ -50,6 +50,8 @@ TURN_MARK = "next turn"
 NEVER = -1
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
+LONGEST_REASON = 1000
+"""Characters of the text of a call that did nothing, in a history from elsewhere."""
 NUL = "\\u0000"
 """A NUL character in JSON. Another text may hold these characters too."""
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -93,6 +95,8 @@ class Instance:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # protects state: one call at a time
     marked: int | None = None
     """The turns of the user so far. None if they must be counted in the history."""
+    leaving: Container[str] = ()
+    """The instances that leave their worker. Whoever had to wait for a turn finds here that there are no more."""
 
     @property
     def id(self) -> str:
@@ -105,10 +109,25 @@ class Instance:
 
     @asynccontextmanager
     async def in_turn(self) -> AsyncGenerator[None]:
-        """Wait for a turn. A waiting caller uses the instance already, so it is not closed meanwhile."""
+        """Wait for a turn. A waiting caller uses the instance already, so it is not closed meanwhile.
+
+        Raises:
+            Moving: it leaves its worker.
+        """
+        async with self.last_turn():
+            self._see_that_it_stays()
+            yield
+
+    @asynccontextmanager
+    async def last_turn(self) -> AsyncGenerator[None]:
+        """The same, also for an instance that leaves: to copy it, or to delete it."""
         with self.in_use():
             async with self.turn:
                 yield
+
+    def _see_that_it_stays(self) -> None:
+        if self.id in self.leaving:
+            raise Moving(f"instance {self.id} is being moved to another worker, and nothing was done; try again")
 
     @contextmanager
     def in_use(self) -> Generator[None]:
@@ -168,6 +187,7 @@ class Instance:
 
         Raises:
             InfraError: no guest can be started, or the state cannot be written. Nothing has changed then.
+            Moving: the instance leaves its worker. Nothing has changed then.
         """
         begin = time.perf_counter()
         too_much = self._too_much()
@@ -176,6 +196,7 @@ class Instance:
         self.waiting += 1
         try:
             async with self.turn:
+                self._see_that_it_stays()
                 told, refusal = self._checked(tool, arguments)
                 now = self.now()
                 running = self._run if self.view is None else self._run_seen
@@ -190,6 +211,54 @@ class Instance:
         finally:
             self.waiting -= 1
             self.used = time.monotonic()
+
+    async def repeat(self, call: KeptCall) -> None:
+        """Make a call of a history from elsewhere once more, and keep it if it ends as it is said to have ended.
+
+        Only its tool and its arguments are believed. A call that is said to have failed is not made: it did nothing.
+
+        Raises:
+            InfraError: it ends in another way, or could not be made.
+        """
+        async with self.in_turn():
+            is_mark = call.tool == TURN_MARK and self.environment.description.benchmark is not None
+            if not (self._marks_so(call) if is_mark else await self._ends_so(call)):
+                raise InfraError(
+                    f"call {call.seq} of {_shortened(repr(call.tool))} does not end here as it is said to have ended"
+                )
+            self.state.keep(call)
+            self.marked = self._marked() + 1 if is_mark else self.marked
+
+    def _marks_so(self, call: KeptCall) -> bool:
+        expected = call._replace(
+            arguments=to_json({"turn": self._marked()}).decode(), outcome="ok", text="{}", detail=None, changes=b""
+        )
+        return call == expected
+
+    async def _ends_so(self, call: KeptCall) -> bool:
+        """True if a call ends as it is said to have ended."""
+        now = self.now()
+        told, refusal = self._checked(call.tool, _arguments_in(call))
+        if told != call.arguments:
+            return False
+        if call.outcome not in ("ok", "refused"):
+            return self._may_have_failed(call, refusal)
+        running = self._run if self.view is None else self._run_seen
+        outcome = refusal or await running(call.tool, told, now)
+        if outcome.changes:
+            outcome = await self._verified(call.tool, outcome, now)
+        said = (call.outcome, call.text, call.detail, call.changes)
+        return (outcome.kind, outcome.text, outcome.detail, outcome.changes) == said
+
+    def _may_have_failed(self, call: KeptCall, refusal: CallOutcome | None) -> bool:
+        """True if a call may have ended so without doing anything. `refusal` is how its arguments are refused here."""
+        if call.outcome != "invalid":
+            is_short = len(call.text) <= LONGEST_REASON and len(call.detail or "") <= LARGEST_TEXT
+            return refusal is None and is_short and call.text.startswith(f"{call.tool} ")
+        if call.tool not in (self.environment if self.view is None else self.view).tools:
+            return refusal is not None and call.detail is None  # its name may have been longer than a history keeps it
+        might_be = (refusal or _unreadable(call.tool), _unreadable(call.tool), _too_long(call.tool))
+        return call.detail is None and call.text in [one.text for one in might_be]
 
     async def image(self, *, plain: bool = False) -> Image:
         """The current rows, as the bytes of a SQLite database. Call this within a turn.
@@ -426,6 +495,15 @@ class Instance:
                 at=time.time(),
             )
         )
+
+
+def _arguments_in(call: KeptCall) -> dict[str, Any]:
+    """The arguments of a call of a history from elsewhere. Raises InfraError if they are no JSON object."""
+    with suppress(ValueError):
+        arguments: Any = from_json(call.arguments, allow_inf_nan=False)
+        if is_object(arguments):
+            return arguments
+    raise InfraError(f"call {call.seq} has arguments that are no JSON object")
 
 
 def _unreadable(tool: str) -> CallOutcome:

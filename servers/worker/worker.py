@@ -13,7 +13,7 @@ import secrets
 import shutil
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,11 +58,13 @@ from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state.state_index import StateIndex
 from servers.telemetry.worker_events import WorkerEvents
+from servers.worker.departures import Departures
 from servers.worker.instance import Instance
 from servers.worker.instance_cache import InstanceCache
 from servers.worker.settings import ORDINARY, WorkerSettings
 from servers.worker.start_tables import start_tables
 from servers.worker.tool_changes import ToolChanges
+from servers.worker.travelled_state import packed_for_travel, see_that_it_can_travel, see_that_it_is, unpacked
 
 MOST_AGREED = 10_000
 """Versions of environments whose tools were found to agree with their descriptions, and are not asked again."""
@@ -87,6 +89,12 @@ MOST_COPIED_EACH = 40 * 1024 * 1024
 """Bytes of the copies of states at one time: of all environments, and of one."""
 DISK_SHARE = 0.5
 """The share of the free disk that one fork may use."""
+SECONDS_TO_DEPART = 10.0
+"""Seconds that a move waits for the calls of an instance that have begun."""
+SECONDS_TO_ARRIVE = 20.0
+"""Seconds in which the calls of an instance from another worker must be made once more."""
+MOST_ARRIVALS = 2
+"""Instances from other workers that are taken in at the same time. More wait."""
 T = TypeVar("T")
 log = logging.getLogger("farm.worker")
 
@@ -117,6 +125,8 @@ class Worker:
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
+        self.departures = Departures(folder / "instances")
+        self._arriving = asyncio.Semaphore(MOST_ARRIVALS)
         self._agreed = RecentValues[str, bool](MOST_AGREED)  # digests of environments
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()
@@ -135,6 +145,7 @@ class Worker:
             states = (path for path in (self.folder / "instances").iterdir() if path.suffix in (SUFFIX, FORMER_SUFFIX))
             self._ids = {path.stem for path in states if INSTANCE_ID.fullmatch(path.stem)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
+            self.departures.read(self._ids)
             self.index.open(self._ids)
             await asyncio.to_thread(self.starts.clear, self._needed_starts)
         except OSError as error:
@@ -200,7 +211,17 @@ class Worker:
             CapacityError: there is no room.
         """
         self._see_that_there_is_room(order.count)
-        begin, name = time.perf_counter(), order.environment
+        begin = time.perf_counter()
+        origin = await self._origin_of(order)
+        tickets = await self._created(origin, (), order.count)
+        self.watch.launched(
+            origin.environment, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
+        )
+        return tickets
+
+    async def _origin_of(self, order: Launch) -> Origin:
+        """The origin of the instances of a launch, whose start image is there. Raises like `launch`."""
+        name = order.environment
         environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
         await self._see_that_it_agrees(environment)
         clock = order.clock or environment.description.clock
@@ -211,11 +232,7 @@ class Worker:
         if order.perturb:
             foreign = await asyncio.to_thread(self.views.foreign_to, environment, order.perturb)
             origin = origin._replace(perturb=order.perturb, foreign=foreign)
-        tickets = await self._created(origin, (), order.count)
-        self.watch.launched(
-            environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
-        )
-        return tickets
+        return origin
 
     async def _see_that_it_agrees(self, environment: Environment) -> None:
         """Check once that the tools in the description are those of the code, and may run. Raises BundleError."""
@@ -229,7 +246,9 @@ class Worker:
         Raises:
             NotFound: it was never launched, or it was closed.
             Conflict: its bundle has changed since.
+            Moving: it leaves for another worker.
         """
+        self.departures.see_that_it_stays(instance_id)
         instance = self._holding.find(instance_id)
         if instance is not None:
             return instance
@@ -242,6 +261,7 @@ class Worker:
 
     async def opened(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle. A large file is read in a thread. Raises like `find`."""
+        self.departures.see_that_it_stays(instance_id)
         instance = self._holding.find(instance_id)
         if instance is not None:
             return instance
@@ -296,7 +316,10 @@ class Worker:
             raise
         most = self.settings.calls_per_second
         pace = None if most is None else Pace(most)
-        instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace, view)
+        instance = Instance(
+            *(environment, start, state, self.guests, self.verification, self.watch, pace, view),
+            leaving=self.departures.leaving,
+        )
         self._let_go_of_forgotten()
         self._holding.hold(instance)
         return instance
@@ -425,6 +448,110 @@ class Worker:
             told = f"no room for {count} more instances ({self.live} live, at most {most})"
             raise CapacityError(f"{told}; close some and retry, or add a worker (`farm worker --capacity`)")
 
+    async def export(self, instance_id: str) -> bytes:
+        """The state of an instance for another worker, which forks it there.
+
+        Raises:
+            Conflict: it is too large to travel.
+        """
+        instance = await self.opened(instance_id)
+        async with self._copied(instance), instance.in_turn():
+            return await self.verification.read(instance.state, lambda: packed_for_travel(instance.state))
+
+    async def depart(self, instance_id: str, copy: str) -> bytes:
+        """Let an instance leave for another worker, where `copy` is made of it. Returns its state.
+
+        Calls that have begun end first, and are in that state. From then on every door is shut: to calls of agents and
+        of persons, to resets, forks, reads and scores, also after a restart, until `stay` or `leave`. If it fails,
+        nothing has changed.
+
+        Raises:
+            Moving: it leaves already.
+            Conflict: it is too large to travel.
+            CapacityError: its calls did not end in time.
+        """
+        instance = await self.opened(instance_id)
+        see_that_it_can_travel(instance.state)
+        self.departures.begin(instance_id, copy)
+        try:
+            async with asyncio.timeout(SECONDS_TO_DEPART), self._copied(instance), instance.last_turn():
+                self._see_that_it_is_there(instance_id)
+                self.departures.keep(instance_id)
+                state = await self.verification.read(instance.state, lambda: packed_for_travel(instance.state))
+        except TimeoutError:
+            self.departures.end(instance_id, copy)
+            raise CapacityError(
+                f"the calls of instance {instance_id} did not end within {SECONDS_TO_DEPART:g} s; move it later"
+            ) from None
+        except BaseException:
+            self.departures.end(instance_id, copy)
+            raise
+        self.tool_changes.end(instance_id)
+        return state
+
+    async def stay(self, instance_id: str, copy: str) -> None:
+        """Answer again for an instance that was to leave for `copy`. Whoever asks knows that it will never be that."""
+        if self.departures.end(instance_id, copy):
+            self.watch.stayed(instance_id)
+
+    async def leave(self, instance_id: str, copy: str) -> None:
+        """Delete an instance that has left: `copy` is the instance now. Its agent is told so.
+
+        Raises:
+            NotFound: it does not leave for this copy.
+        """
+        if self.departures.leaving.get(instance_id) != copy:
+            raise NotFound(f"instance {instance_id} does not leave for {copy}")
+        self.departures.leave(instance_id)
+        await self.close(instance_id)
+
+    async def leavers(self) -> dict[str, str]:
+        """The instances that leave, each with the copy that is made of it."""
+        return dict(self.departures.leaving)
+
+    async def arrive(self, order: Launch, source: str, state: bytes, instances: Sequence[str]) -> list[Ticket]:
+        """Make instances with these ids of the state of another worker's instance `source`, launched by `order`.
+
+        Nothing in that state is believed: the instance is launched anew, and each call is made once more.
+
+        Raises:
+            CapacityError: there is no room, or it takes too long.
+            Conflict: the state is of another instance, or the bundle here is another one.
+            InfraError: it is no state, or a call does not end as it is said to have ended.
+        """
+        count = len(instances)
+        self._see_that_there_is_room(count)
+        self._see_that_there_is_disk(count * len(state))
+        try:
+            async with asyncio.timeout(SECONDS_TO_ARRIVE), self._arriving:
+                return await self._arrived(order, source, state, instances)
+        except TimeoutError:
+            raise CapacityError(
+                f"the calls of instance {source} could not be made once more within {SECONDS_TO_ARRIVE:g} s"
+            ) from None
+
+    async def _arrived(self, order: Launch, source: str, state: bytes, instances: Sequence[str]) -> list[Ticket]:
+        begin, count = time.perf_counter(), len(instances)
+        said = await self.threads.run(order.environment, lambda: unpacked(state))
+        origin = await self._origin_of(order)
+        see_that_it_is(said.origin, origin._replace(id=source))
+        if not self._ids.isdisjoint(instances):
+            raise Conflict(f"there is an instance {instances[0]} here already")
+        tickets = await self._created(origin, (), 1, ids=instances)
+        try:
+            for call in said.calls:  # one waits for the guest like every other call
+                await (await self.opened(instances[0])).repeat(call)
+            if count > 1:
+                large = len(state) > LARGEST_ON_LOOP
+                tickets += await self._created(origin, said.calls, count - 1, ids=instances[1:], large=large)
+        except BaseException:
+            for ticket in tickets:
+                with suppress(NotFound):  # whoever gave up on this has closed it
+                    await self.close(ticket.instance)
+            raise
+        self.watch.arrived(source, list(instances), len(said.calls), time.perf_counter() - begin)
+        return tickets
+
     def _see_that_there_is_disk(self, size: int) -> None:
         """Refuse what would fill the disk that stores calls. Raises CapacityError."""
         free = shutil.disk_usage(self.folder).free
@@ -442,13 +569,14 @@ class Worker:
         self.tool_changes.end(instance_id)
         instance = self._holding.give_up(instance_id)
         if instance is not None:
-            async with instance.in_turn():
+            async with instance.last_turn():
                 instance.state.close()
                 self.verification.release(instance.start.digest, instance_id)
         for suffix in (SUFFIX, FORMER_SUFFIX, f"{FORMER_SUFFIX}-wal", f"{FORMER_SUFFIX}-shm"):
             remove(self._path(instance_id, suffix))
         self.index.remove(instance_id)
         await self.resume(instance_id)
+        self.departures.forget(instance_id)
         self.watch.closed(instance_id)
 
     async def tables(self, instance_id: str) -> list[TableRows]:
@@ -606,13 +734,13 @@ class Worker:
         return TableRows(name=name, columns=tuple(columns), rows=rows, total=total)
 
     async def _created(
-        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False
+        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False, ids: Sequence[str] = ()
     ) -> list[Ticket]:
-        """Create `count` instances, all or none. Large ones are written in threads."""
+        """Create `count` instances, all or none. Large ones are written in threads. They may have ids already."""
         tickets: list[Ticket] = []
         try:
             while len(tickets) < count:
-                instance_id = secrets.token_hex(8)
+                instance_id = ids[len(tickets)] if ids else secrets.token_hex(8)
                 path = self._path(instance_id)
                 create = partial(StateFile.create, path, self.index, origin._replace(id=instance_id), calls)
                 if large:

@@ -108,8 +108,7 @@ class PlaygroundPages:
     async def events(self, visit: Visit) -> Response:
         """Say when the instance has changed, for as long as the page is open."""
         self._feed.see_that_there_is_room()  # before anything is looked up
-        lease = await visit.registry.find(visit.part("instance"))
-        return await self._feed.stream(visit, lease.instance, lease.worker)
+        return await self._feed.stream(visit, await visit.registry.kept(visit.part("instance")))
 
     async def show(self, visit: Visit, *, problem: str = "") -> Response:
         """The playground of one instance."""
@@ -127,7 +126,7 @@ class PlaygroundPages:
         detail = await catalogue.answer(lambda: catalogue.environment(lease.environment))
         scenario, trouble = await self._scenario(visit, lease)
         door = await visit.registry.reading_door(lease.instance)
-        mark = await self._feed.mark(lease.instance, lease.worker)
+        mark = await self._feed.mark(door.kept)
         standing = await door.ask(STANDING, InstanceOrder(instance=lease.instance))
         most = MOST_CALLS_SHOWN if visit.asked("all") else CALLS_SHOWN
         calls = await self._calls(visit, lease, max(0, standing.calls - most), most)

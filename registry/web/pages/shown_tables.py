@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from registry.workers.fleet import WorkerDoor
+from registry.workers.instance_door import InstanceDoor
 from servers.doors.operations import DIFF, QUERY, TABLE, TABLES, InstanceOrder, QueryOrder, TableOrder
 from servers.errors import QueryError
 from servers.guest.sqlite.sql_text import quoted, sql_literal
@@ -68,7 +68,7 @@ class TableView(NamedTuple):
 
 
 async def table_view(
-    door: WorkerDoor,
+    door: InstanceDoor,
     instance: str,
     starts: Sequence[StartTable],
     *,
@@ -95,7 +95,7 @@ async def table_view(
     return view if offset or found.total <= most else await _with_further(door, instance, view, found)
 
 
-async def _with_further(door: WorkerDoor, instance: str, view: TableView, found: TableRows) -> TableView:
+async def _with_further(door: InstanceDoor, instance: str, view: TableView, found: TableRows) -> TableView:
     """The first page of a table, with changed rows of other pages before its own."""
     keys = _keys(view.columns, view.own)
     if not set(keys) <= set(found.columns):
@@ -119,13 +119,13 @@ async def _with_further(door: WorkerDoor, instance: str, view: TableView, found:
     return view._replace(rows=[*rows, *view.rows], further=len(rows))
 
 
-async def keys_of(door: WorkerDoor, instance: str, table: str) -> list[tuple[str, str]]:
+async def keys_of(door: InstanceDoor, instance: str, table: str) -> list[tuple[str, str]]:
     """The first keys of a table, each with what tells a person which row it is."""
     found = await door.ask(TABLE, TableOrder(instance=instance, name=table, page=Page(limit=KEYS_SHOWN)))
     return [(str(row[0]), _label(dict(zip(found.columns, row, strict=False)))) for row in found.rows if row]
 
 
-async def changes_of(door: WorkerDoor, instance: str) -> tuple[Sequence[RowChange], str]:
+async def changes_of(door: InstanceDoor, instance: str) -> tuple[Sequence[RowChange], str]:
     """The rows that differ from the start, or none and why."""
     try:
         told = await door.ask(DIFF, InstanceOrder(instance=instance))

@@ -79,7 +79,7 @@ async def test_every_route_says_what_it_is_and_documents_its_errors_in_one_form(
     document = (await farm.http.get("/v1/openapi.json")).json()
     error = {"$ref": "#/components/schemas/Error"}
     routes = [(path, operation) for path, verbs in document["paths"].items() for operation in verbs.values()]
-    assert len(routes) == 23
+    assert len(routes) == 24
     for path, operation in routes:
         assert operation["summary"]
         assert operation["description"]
