@@ -5,6 +5,7 @@ workers of other machines do. Agents talk to it directly, and it is restarted wh
 """
 
 import asyncio
+import math
 import os
 import re
 import secrets
@@ -202,7 +203,10 @@ def _claimed_ledger(options: Options, join_token: str) -> Generator[tuple[Ledger
     url = options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}"
     with closing(Ledger.open(url, shared=options.replica)) as ledger:
         known_as = shared_identity(join_token) if options.replica else None
-        yield ledger, claim(ledger, options.state, known_as=known_as)
+        begin = claim(ledger, options.state, known_as=known_as)
+        if not options.replica:
+            ledger.end_moves(begun_before=math.inf)  # whoever began them has ended
+        yield ledger, begin
 
 
 def _see_to_replica(options: Options) -> None:

@@ -83,14 +83,19 @@ class Keeper:
                 self._answers.clear()
                 assert code == -signal.SIGKILL, "a farm ends only because it is killed"
 
+    def kill_the_farm(self) -> None:
+        """kill -9 of the farm that answers."""
+        assert self.up is not None
+        self._answers.clear()
+        self.up.kill()
+        self.struck["farms"] += 1
+
     async def strike(self, chance: random.Random) -> None:
         """kill -9 of the farm, or of something below it."""
         up = await self.answering()
         kind = chance.choice([None, *BELOW])
         if kind is None:
-            self._answers.clear()
-            up.kill()
-            self.struck["farms"] += 1
+            self.kill_the_farm()
             return
         above = chance.choice([up.pid, *(one.started.pid for one in self.joined if one.started is not None)])
         below = kind(above)
@@ -172,7 +177,7 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
     options = ("--port", str(port), "--library", str(tmp_path / "library"), "--workers", "2")
     options = (*options, "--keep", "0")  # a lease that nobody could close while the farm was down leaves no state
     keeper = Keeper(tmp_path / "state", options, tmp_path)
-    keeper.joined = [Joined(_joining(tmp_path, port, number), tmp_path) for number in (3, 4)]
+    keeper.joined = [Joined(joining(tmp_path, port, number), tmp_path) for number in (3, 4)]
     load = Load(keeper, chance)
     with watching_for_orphans() as left:
         async with keeper.kept(), AsyncExitStack() as stack:
@@ -213,7 +218,7 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
     print(told, dict(keeper.struck), dict(load.scores))  # noqa: T201
 
 
-def _joining(home: Path, port: int, number: int) -> tuple[str | Path, ...]:
+def joining(home: Path, port: int, number: int) -> tuple[str | Path, ...]:
     """The options of a worker that joins."""
     return (
         *("--registry", f"http://127.0.0.1:{port}", "--token-file", home / "state" / "join-token"),

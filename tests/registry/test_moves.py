@@ -2,21 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from registry import moves
+from registry.ledger.database import LedgerError
 from registry.moves import SECONDS_TO_GIVE_UP
+from registry.workers import instance_door
 from servers.bundle_library import Library
 from servers.doors.mcp import AgentDoor
 from servers.doors.operations import CALL, CallOrder
 from servers.errors import CapacityError, Conflict, FarmError, Moving, NotFound
-from servers.worker import travelled_state, worker
+from servers.worker import departures, travelled_state, worker
+from servers.worker.departures import Departures
 from servers.worker.settings import WorkerSettings
-from servers.worker.worker import Worker
 from tests.bundles import write_bundle
+from tests.processes import LONG
 from tests.registry.farms import Farm
 from tests.registry.members import joinable, worker_at
 from tests.registry.moving import RegistryKilled, TwoWorkers, two_workers
@@ -155,10 +160,8 @@ async def test_after_a_death_at_any_step_one_copy_is_the_instance_and_has_every_
     broken = "second" if step == "arrive" else "local"
     both.doors[broken].kills = (step, when, victim)
     moved = None
-    try:
+    with suppress(RegistryKilled, FarmError):
         moved = await both.farm.registry.move(instance, worker="second")
-    except (RegistryKilled, FarmError):
-        pass
     if victim == "worker":
         await both.restart(broken)
     answered = [250]
@@ -184,8 +187,6 @@ async def test_after_a_death_at_any_step_one_copy_is_the_instance_and_has_every_
 async def test_a_ledger_that_fails_at_the_switch_leaves_one_copy(
     both: TwoWorkers, monkeypatch: pytest.MonkeyPatch, is_settled: bool
 ) -> None:
-    from registry.ledger.database import LedgerError
-
     instance, ledger = await begun(both), both.farm.ledger
     settle = ledger.settle_move
 
@@ -228,7 +229,8 @@ async def test_a_move_that_was_given_up_is_not_made_afterwards(both: TwoWorkers)
 
     both.doors["second"].worker.arrive = slowly  # type: ignore[method-assign,assignment]
     move = asyncio.create_task(both.farm.registry.move(instance, worker="second"))
-    await arrived.wait()
+    async with asyncio.timeout(LONG):
+        await arrived.wait()
     both.farm.clock.now += SECONDS_TO_GIVE_UP
     await both.farm.reaper.reconcile()
     await both.call(instance, "price", id="t2", cents=300)
@@ -311,7 +313,12 @@ async def test_forks_go_to_another_worker_where_their_own_has_no_room(both: TwoW
         assert (await client.history(fork.instance)).items == (await client.history(parent)).items
         assert (await client.score(fork.instance)).reward == 1
     await both.call(forks[0].instance, "price", id="t2", cents=7)
-    assert [await both.cents(one) for one in (parent, *(fork.instance for fork in forks))] == [[250], [250, 7], [250], [250]]
+    assert [await both.cents(one) for one in (parent, *(fork.instance for fork in forks))] == [
+        [250],
+        [250, 7],
+        [250],
+        [250],
+    ]
     second.settings = FULL
     with pytest.raises(CapacityError, match="no room"):
         await client.fork(parent)
@@ -325,12 +332,15 @@ async def test_forks_go_to_another_worker_where_their_own_has_no_room(both: TwoW
 
 
 async def test_a_perturbed_instance_moves_as_it_is_and_as_nothing_else(both: TwoWorkers) -> None:
-    [lease] = await both.farm.client.launch("shop", "dearer", perturb="rename:shuffle", seed=3)
+    [lease] = await both.farm.client.launch("shop", "dearer", perturb="names,fields,faults=0.5", seed=3)
     found = both.farm.worker.find(lease.instance)
     assert found.view is not None
-    name = next(tool.name for tool in found.listed_tools())
-    await found.call(name, {})
+    for name in [tool.name for tool in found.listed_tools()] * 3:
+        await found.call(name, {"name": "x"} if "name" in found.view.tools[name].arguments["properties"] else {})
+    told = (await both.farm.client.history(lease.instance)).items
+    assert {"ok", "refused", "invalid"} <= {call.outcome for call in told}
     moved = await both.farm.client.move(lease.instance)
+    assert (await both.farm.client.history(lease.instance)).items == told
     copy = (await both.farm.registry.kept(lease.instance)).copy
     assert both.doors["second"].worker.find(copy).listed_tools() == found.listed_tools()
     assert moved.worker == "second"
@@ -347,3 +357,41 @@ async def test_a_state_travels_between_processes(farm: Farm, library: Library, t
         assert (await farm.client.score(fork.instance)).reward == (await farm.client.score(instance)).reward == 1
         await farm.client.move(instance, worker="local")
         assert far.worker.live == 0
+
+
+async def test_a_move_that_takes_too_long_is_undone(both: TwoWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    instance = await begun(both)
+    monkeypatch.setattr(both.doors["second"].worker, "arrive", never)
+    monkeypatch.setattr(moves, "SECONDS_TO_MOVE", 0.2)
+    with pytest.raises(CapacityError, match=r"could not be moved within 0\.2 s and stays"):
+        await both.farm.registry.move(instance, worker="second")
+    await both.call(instance, "price", id="t2", cents=7)
+    assert (await both.cents(instance), both.copies()["second"]) == ([250, 7], [])
+
+
+async def test_an_order_waits_for_a_move_and_not_for_ever(both: TwoWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = await begun(both)
+    await both.farm.worker.depart(instance, "c" * 16)
+    reset = asyncio.create_task(both.farm.registry.reset(instance))
+    await asyncio.sleep(0)
+    await both.farm.reaper.reconcile()
+    await reset
+    assert (await both.farm.client.history(instance)).total == 0
+    await both.farm.worker.depart(instance, "d" * 16)
+    monkeypatch.setattr(instance_door, "SECONDS_TO_WAIT", 0.0)
+    with pytest.raises(Moving):
+        await both.farm.registry.reset(instance)
+
+
+async def test_of_many_that_have_left_the_last_ones_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(departures, "MOST_LEFT", 2)
+    told = Departures(tmp_path)
+    for name in ("a" * 8, "b" * 8, "c" * 8):
+        told.leave(name)
+    again = Departures(tmp_path)
+    again.read(())
+    for one in (told, again):
+        assert [one.has_left(name) for name in ("a" * 8, "b" * 8, "c" * 8)] == [False, True, True]

@@ -8,9 +8,11 @@ import pytest
 import pytest_asyncio
 
 from registry.messages import Lease
+from registry.workers.fleet import EmbeddedWorker, FleetMember
 from servers.bundle_library import Library
 from servers.errors import BundleError, Conflict, FarmError, NotFound
 from servers.scenario.two_environments import LONGEST_NAME, named_after, routes
+from servers.worker.worker import Worker
 from tests.pairs import TRIP, write_pair
 from tests.registry.farms import Clock, Farm, running
 
@@ -100,6 +102,24 @@ async def test_a_fork_has_two_of_its_own(trips: Farm) -> None:
     await trips.call(fork.instance, "price", id="t2", cents=300)
     assert (await trips.client.score(fork.instance)).success is True
     assert (await trips.client.score(lease.instance)).reward == 0.5
+
+
+async def test_both_move_and_are_forked_elsewhere(pair: Path, trips: Farm, tmp_path: Path) -> None:
+    lease, second = await launched(trips)
+    await trips.call(lease.instance, "price", id="t2", cents=300)
+    await trips.call(second, "price", id="t3", cents=450)
+    async with Worker(Library([pair]), tmp_path / "far") as far:
+        await trips.registry.join(FleetMember("far", "http://far", EmbeddedWorker(far)))
+        [fork] = await trips.client.fork(lease.instance, worker="far")
+        assert fork.second is not None
+        assert far.ids() == sorted((fork.instance, fork.second.instance))
+        assert (await trips.client.score(fork.instance)).reward == 1
+        await trips.client.move(lease.instance, worker="far")
+        await trips.client.move(second, worker="far")
+        assert (far.live, trips.worker.live) == (4, 0)
+        assert (await trips.client.score(lease.instance)).reward == 1
+        await trips.client.close(lease.instance)
+        assert far.live == 2
 
 
 async def test_a_heartbeat_keeps_both_and_without_one_both_expire(trips: Farm, clock: Clock) -> None:

@@ -14,7 +14,7 @@ def upgrade() -> None:
         leases.add_column(sa.Column("perturb", sa.Text))
         leases.add_column(sa.Column("held_as", sa.String(40)))
         leases.add_column(sa.Column("moving", sa.String(40)))
-        leases.add_column(sa.Column("moving_since", sa.Float))
+        leases.add_column(sa.Column("moving_since", sa.Double))
         leases.create_index("leases_by_copy", ["held_as"])
         leases.create_index("leases_by_move", ["moving"])
 
