@@ -25,7 +25,7 @@ SPARED = 4
 
 
 @dataclass
-class Moved:
+class MovingLoad:
     """What becomes of instances that are called and moved."""
 
     keeper: Keeper
@@ -88,7 +88,7 @@ async def test_whatever_is_moved_and_killed_every_answered_call_is_in_the_one_in
     options = ("--port", str(port), "--library", str(tmp_path / "library"), "--workers", "0", "--keep", "0")
     keeper = Keeper(tmp_path / "state", options, tmp_path)
     keeper.joined = [Joined(joining(tmp_path, port, number + 1), tmp_path) for number in range(WORKERS)]
-    storm = Moved(keeper, chance)
+    storm = MovingLoad(keeper, chance)
     with watching_for_orphans() as left:
         async with keeper.kept():
             up = await keeper.answering()
@@ -115,19 +115,20 @@ async def test_whatever_is_moved_and_killed_every_answered_call_is_in_the_one_in
                 for instance in instances:
                     await _is_whole(client, storm, instance)
                 assert (await client.health()).instances == INSTANCES
+        assert keeper.up is not None
+        keeper.up.started.err.close()
         await until(lambda: not left(), "all processes of the farms are gone")
     calls = sum(map(len, storm.answered.values()))
     told = f"{calls} answered calls, {sum(storm.unanswered.values())} unanswered, {storm.moves} moves, lost: 0"
     print(told, dict(keeper.struck), dict(storm.refused))  # noqa: T201
 
 
-async def _is_whole(client: FarmClient, storm: Moved, instance: str) -> None:
+async def _is_whole(client: FarmClient, storm: MovingLoad, instance: str) -> None:
     """See that an instance has every answered call, each once and in order, and earns its reward."""
-    answering = False
-    while not answering:  # a move whose registry was killed is given up after a minute
+    history: list[str] | None = None
+    while history is None:  # a move whose registry was killed is given up after a minute
         try:
             history = [call.text for call in await whole_history(client, instance)]
-            answering = True
         except FarmError:
             await asyncio.sleep(0.5)
     left = iter(history)

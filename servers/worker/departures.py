@@ -4,13 +4,14 @@ An instance that leaves answers nobody: it is a copy of what another worker is b
 that is made there, and only by that name can the departure be ended.
 """
 
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Collection
 from pathlib import Path
 
 from servers.errors import Moving, StateError
-from servers.files.private_files import remove, write_private
+from servers.files.private_files import regular, remove, write_private
 from servers.messages import INSTANCE_ID
 
 LEAVING_SUFFIX = ".leaving"
@@ -31,7 +32,7 @@ class Departures:
     def read(self, present: Collection[str]) -> None:
         """Read what was written before a restart. Raises OSError."""
         for path in self._folder.glob(f"*{LEAVING_SUFFIX}"):
-            said = path.read_bytes()[:64]
+            said = _short_content(path)
             if path.stem in present and NAME.fullmatch(said):
                 self.leaving[path.stem] = said.decode()
             else:
@@ -93,3 +94,15 @@ class Departures:
 
     def _path(self, instance: str, suffix: str) -> Path:
         return self._folder / f"{instance}{suffix}"
+
+
+def _short_content(path: Path) -> bytes:
+    """The content of a short file. Empty if it is no file. Raises OSError."""
+    try:
+        handle = regular(path, os.O_RDONLY)
+    except ValueError:
+        return b""
+    try:
+        return os.read(handle, 64)
+    finally:
+        os.close(handle)

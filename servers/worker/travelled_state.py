@@ -36,18 +36,18 @@ LATEST = 1e11
 FROM_BUNDLE = ("digest", "start", "clock", "tools")
 COMPARED = ("id", "environment", "scenario", "seed", "perturb", "foreign", *FROM_BUNDLE)
 
-Word = Annotated[str, Field(max_length=LONGEST_WORD)]
-Call = tuple[
+TravellingText = Annotated[str, Field(max_length=LONGEST_WORD)]
+TravellingCall = tuple[
     Annotated[int, Field(ge=1)],
-    Word,
-    Word,
+    TravellingText,
+    TravellingText,
     OutcomeKind,
-    Word,
-    Word | None,
+    TravellingText,
+    TravellingText | None,
     Annotated[int, Field(ge=0, le=MOST_MICROS)],
     Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)],
 ]
-CALL: TypeAdapter[Call] = TypeAdapter(Call)
+CALL: TypeAdapter[TravellingCall] = TypeAdapter(TravellingCall)
 """The text of a call's record. This parser refuses NaN, halves of surrogate pairs and great depth."""
 
 

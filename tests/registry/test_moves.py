@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -115,7 +116,7 @@ async def test_the_old_url_says_that_the_instance_is_moving_and_then_that_it_has
     instance = await begun(both)
     lease = await both.farm.client.lease(instance)
     door = AgentDoor(both.farm.worker)
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     headers = {"Authorization": f"Bearer {lease.token}", "MCP-Protocol-Version": "2025-11-25"}
     async with door.running(), httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://a") as http:
 

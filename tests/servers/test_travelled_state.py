@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,7 +14,6 @@ from servers.errors import CapacityError, Conflict, FarmError, InfraError
 from servers.messages import Launch
 from servers.state.state_file import ContentDigest, KeptCall, Origin, StateFile, packed
 from servers.worker import travelled_state
-from servers.worker import worker as worker_module
 from servers.worker.instance import Instance
 from servers.worker.travelled_state import unpacked
 from servers.worker.worker import MOST_ARRIVALS, Worker
@@ -157,7 +157,7 @@ async def test_no_call_is_believed_that_does_not_end_so_here(worker: Worker, tar
 async def test_a_record_has_the_types_and_bounds_of_a_call(target: Worker, honest: bytes) -> None:
     origin = json.dumps({"format": 2, **unpacked(honest).origin._asdict()})
     call = [1, "price", "{}", "ok", "{}", None, 5, 1.0]
-    wrong = {
+    wrong: dict[int, tuple[Any, ...]] = {
         0: (2, 0, "1", True, None),
         1: (7, None, "x" * 1_100_000, "\ud800"),
         2: (7, {}, "\udfff"),
@@ -191,7 +191,7 @@ async def test_what_is_too_much_is_not_read(
 async def test_a_state_whose_calls_take_too_long_is_given_up(
     target: Worker, honest: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "SECONDS_TO_ARRIVE", 0.0)
+    monkeypatch.setattr("servers.worker.worker.SECONDS_TO_ARRIVE", 0.0)
     assert "could not be made once more" in await refused(target, honest)
 
 
