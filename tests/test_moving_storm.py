@@ -119,7 +119,7 @@ async def test_whatever_is_moved_and_killed_every_answered_call_is_in_the_one_in
         keeper.up.started.err.close()
         await until(lambda: not left(), "all processes of the farms are gone")
     calls = sum(map(len, storm.answered.values()))
-    told = f"{calls} answered calls, {sum(storm.unanswered.values())} unanswered, {storm.moves} moves, lost: 0"
+    told = f"{calls} answered calls, {sum(storm.unanswered.values())} unanswered, {storm.moves} moves"
     print(told, dict(keeper.struck), dict(storm.refused))  # noqa: T201
 
 
