@@ -71,6 +71,9 @@ class RegistryEvents:
             self._dropped.inc(dropped)
             log.warning("reconciled", extra={"worker": worker, "closed": closed, "dropped": dropped})
 
+    def unreconciled(self, worker: str, error: FarmError) -> None:
+        log.error("worker cannot be reconciled", extra={"worker": worker, "error": str(error)})
+
     def failed_at(self, path: str, error: FarmError) -> None:
         """A request failed because of the farm itself."""
         self._errors.labels(type(error).__name__).inc()

@@ -28,8 +28,9 @@ from servers.doors.operations import (
     DepartOrder,
     InstanceOrder,
 )
-from servers.errors import CapacityError, Conflict, FarmError
+from servers.errors import CapacityError, Conflict, FarmError, InfraError
 from servers.messages import Launch, Ticket
+from servers.worker.travelled_state import LARGEST_SENT
 
 SECONDS_TO_MOVE = 40.0
 """Seconds from the begin of a move until its copy is made."""
@@ -66,7 +67,7 @@ class Moves:
         leaving = DepartOrder(instance=kept.copy, copied_as=copy)
         try:
             async with asyncio.timeout(SECONDS_TO_MOVE):
-                state = await seat.door.ask(DEPART, leaving)
+                state = _bounded(await seat.door.ask(DEPART, leaving), seat)
                 [ticket] = await self._arrived(kept, target, launch, state, (copy,))
         except TimeoutError:
             await self._stayed(seat, target, leaving)
@@ -110,6 +111,7 @@ class Moves:
         try:
             async with asyncio.timeout(SECONDS_TO_MOVE):
                 state = await door.ask(EXPORT, InstanceOrder(instance=door.kept.instance))
+                state = _bounded(state, self._fleet.seat(door.kept.worker))
                 copies = tuple(secrets.token_hex(8) for _ in range(count))
                 return await self._arrived(door.kept, target, launch, state, copies)
         except TimeoutError:
@@ -151,3 +153,12 @@ class Moves:
         else:
             raise Conflict(f"scenario {scenario.id!r} has another number of environments than when it was launched")
         return launch.model_copy(update=began)
+
+
+def _bounded(state: bytes, seat: FleetMember) -> bytes:
+    """A state that a worker has sent. Raises InfraError if it is larger than any that it may send."""
+    if len(state) > LARGEST_SENT:
+        raise InfraError(
+            f"the worker {seat.name} sent a state of {len(state):,} bytes; at most {LARGEST_SENT:,} travel"
+        )
+    return state

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from registry.leases import Registry
+from registry.ledger.database import LedgerError
 from registry.ledger.store import KeptLease
 from registry.moves import SECONDS_TO_GIVE_UP
 from registry.workers.fleet import FleetMember
@@ -111,7 +112,13 @@ class Reaper:
         begun_before = self.registry.clock.now() - SECONDS_TO_GIVE_UP
         await asyncio.to_thread(self.registry.ledger.end_moves, begun_before=begun_before)
         for seat in list(self.registry.fleet.seats.values()):
-            mended = await self._reconcile(seat)
+            try:
+                mended = await self._reconcile(seat)
+            except LedgerError:
+                raise
+            except FarmError as error:  # of this worker, which keeps the others from nothing
+                self.registry.watch.unreconciled(seat.name, error)
+                continue
             closed += mended.closed
             dropped += mended.dropped
         return Reconciled(closed, dropped)

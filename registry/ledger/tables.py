@@ -2,7 +2,20 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    Named,
+    String,
+    Table,
+    Text,
+    TypedColumns,
+    text,
+)
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
@@ -97,6 +110,7 @@ class RevisionColumns(TypedColumns):
 
 farm = Table("farm", metadata, FarmColumns)
 workers = Table("workers", metadata, WorkerColumns)
+MOVED, MOVES = text("held_as IS NOT NULL"), text("moving IS NOT NULL")  # so that a lease that never moves costs nothing
 leases = Table(
     "leases",
     metadata,
@@ -105,8 +119,8 @@ leases = Table(
     Index("leases_by_age", "created_at", "instance"),
     Index("leases_by_worker", "worker", "status"),
     Index("leases_by_launch", "launch_key", "launch_number", unique=True),
-    Index("leases_by_copy", "held_as"),
-    Index("leases_by_move", "moving"),
+    Index("leases_by_copy", "held_as", sqlite_where=MOVED, postgresql_where=MOVED),
+    Index("leases_by_move", "moving", sqlite_where=MOVES, postgresql_where=MOVES),
 )
 scores = Table("scores", metadata, ScoreColumns, Index("scores_by_instance", "instance"))
 revision = Table("alembic_version", MetaData(), RevisionColumns)

@@ -109,6 +109,7 @@ OrderT = TypeVar("OrderT", bound=Record)
 AnswerT = TypeVar("AnswerT")
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
 NAMES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[str], FailFast()])
+INSTANCES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[InstanceId], FailFast()])
 TICKETS: TypeAdapter[list[Ticket]] = TypeAdapter(Annotated[list[Ticket], FailFast()])
 BYTES = TypeAdapter(bytes)
 """What may be long is passed on as it is: the JSON of a difference or a history."""
@@ -173,7 +174,7 @@ async def _ticket(worker: Worker, order: InstanceOrder) -> Ticket:
     return worker.ticket(order.instance)
 
 
-IDS = Operation("ids", EmptyOrder, NAMES, _ids)
+IDS = Operation("ids", EmptyOrder, INSTANCES, _ids)
 WALLS = Operation("walls", EmptyOrder, NAMES, lambda worker, _: worker.walls())
 METRICS = Operation("metrics", EmptyOrder, TypeAdapter(Annotated[list[Family], FailFast()]), _metrics)
 TICKET = Operation("ticket", InstanceOrder, TypeAdapter(Ticket), _ticket)
@@ -191,7 +192,9 @@ EXPORT = Operation("export", InstanceOrder, BYTES, lambda worker, order: worker.
 DEPART = Operation("depart", DepartOrder, BYTES, lambda worker, order: worker.depart(order.instance, order.copied_as))
 STAY = Operation("stay", DepartOrder, NOTHING, lambda worker, order: worker.stay(order.instance, order.copied_as))
 LEAVE = Operation("leave", DepartOrder, NOTHING, lambda worker, order: worker.leave(order.instance, order.copied_as))
-LEAVERS = Operation("leavers", EmptyOrder, TypeAdapter(dict[str, str]), lambda worker, _: worker.leavers())
+LEAVERS = Operation(
+    "leavers", EmptyOrder, TypeAdapter(dict[InstanceId, InstanceId]), lambda worker, _: worker.leavers()
+)
 ARRIVE = Operation(
     "arrive",
     ArriveOrder,
@@ -201,7 +204,7 @@ ARRIVE = Operation(
 CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.close(order.instance))
 SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
 RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
-SUSPENDED = Operation("suspended", EmptyOrder, NAMES, lambda worker, _: worker.suspended())
+SUSPENDED = Operation("suspended", EmptyOrder, INSTANCES, lambda worker, _: worker.suspended())
 CALL = Operation(
     "call",
     CallOrder,

@@ -28,6 +28,8 @@ from servers.validation import first_problem
 
 LARGEST_TRAVELLER = 4 * 1024 * 1024
 """Bytes of a state file that goes to another worker."""
+LARGEST_SENT = LARGEST_TRAVELLER + DIGEST_BYTES
+"""The same with the digest behind it."""
 MOST_TRAVELLING_CALLS = 2000
 """Calls of a history that goes to another worker, which makes each of them once more."""
 LONGEST_WORD = 1024 * 1024

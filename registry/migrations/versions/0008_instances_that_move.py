@@ -15,14 +15,15 @@ def upgrade() -> None:
         leases.add_column(sa.Column("held_as", sa.String(40)))
         leases.add_column(sa.Column("moving", sa.String(40)))
         leases.add_column(sa.Column("moving_since", sa.Double))
-        leases.create_index("leases_by_copy", ["held_as"])
-        leases.create_index("leases_by_move", ["moving"])
+    for name, column in (("leases_by_copy", "held_as"), ("leases_by_move", "moving")):
+        some = sa.text(f"{column} IS NOT NULL")
+        op.create_index(name, "leases", [column], sqlite_where=some, postgresql_where=some)
 
 
 def downgrade() -> None:
+    op.drop_index("leases_by_move", "leases")
+    op.drop_index("leases_by_copy", "leases")
     with op.batch_alter_table("leases") as leases:
-        leases.drop_index("leases_by_move")
-        leases.drop_index("leases_by_copy")
         leases.drop_column("moving_since")
         leases.drop_column("moving")
         leases.drop_column("held_as")
