@@ -35,9 +35,8 @@ class InstanceDoor:
         while True:
             kept = self.kept  # others may ask through this door meanwhile
             door = self._fleet.seat(kept.worker).door
-            named = order.model_copy(update={"instance": kept.copy}) if isinstance(order, InstanceOrder) else order
             try:
-                return await door.ask(operation, named)
+                return await door.ask(operation, _named(order, kept.copy))
             except (Moving, NotFound) as error:
                 self.kept = now = await self._look(kept.instance)
                 has_moved = (now.worker, now.copy) != (kept.worker, kept.copy)
@@ -46,3 +45,10 @@ class InstanceDoor:
                     raise
                 if not has_moved:
                     await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _named(order: OrderT, copy: str) -> OrderT:
+    """An order for the copy that is the instance."""
+    if isinstance(order, InstanceOrder) and order.instance != copy:
+        return order.model_copy(update={"instance": copy})
+    return order

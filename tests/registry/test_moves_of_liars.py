@@ -139,17 +139,19 @@ async def test_a_state_that_a_worker_makes_up_is_not_taken_in_and_the_instance_s
         assert (await far.worker.call(instance, "price", {"id": "t2", "cents": 7})).outcome == "ok"
 
 
-async def test_a_worker_that_never_ends_a_departure_keeps_its_instance(
+async def test_a_worker_that_does_not_answer_gets_no_instance(
     farm: Farm, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hangs(scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.Event().wait()
+        await gone.wait()
 
+    gone = asyncio.Event()
     monkeypatch.setattr(moves, "SECONDS_TO_MOVE", 0.2)
     async with liar(farm, library, tmp_path / "far", arrive=hangs) as far:
         instance = await begun(farm)
         with pytest.raises(CapacityError, match="could not be moved within"):
             await farm.registry.move(instance, worker="far")
+        gone.set()
         await is_where_it_was(farm, far, instance)
 
 

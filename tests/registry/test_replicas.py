@@ -81,7 +81,11 @@ async def join(both: Both) -> asyncio.Task[None]:
 
 async def answers(client: FarmClient, name: str, *, wanted: bool = True) -> None:
     """Wait until a registry knows a worker that answers, or that none of the name is there that does."""
-    expected = {name} if wanted else set[str]()
+    await knows(client, {name} if wanted else set())
+
+
+async def knows(client: FarmClient, expected: set[str]) -> None:
+    """Wait until these are the workers that answer, as a registry knows."""
 
     async def is_so() -> bool:
         return {one.name for one in (await client.workers()).items if one.answers} == expected
@@ -177,6 +181,44 @@ async def test_a_worker_that_joins_the_other_registry_anew_is_reached_by_both(bo
 
     await until(is_reached)
     assert not beating.done()
+    beating.cancel()
+
+
+async def test_of_moves_at_both_registries_at_once_one_is_made_and_every_answered_call_is_in_it(
+    both: Both, shelf: Path, tmp_path: Path
+) -> None:
+    beating = await join(both)
+    [lease] = await both.first.launch("shop", "dearer")
+    await both.worker.worker.call(lease.instance, "price", {"id": "t2", "cents": 250})
+    async with (
+        worker_at((both.first.url, both.second.url), Library([shelf]), tmp_path / "near", name="near") as near,
+        worker_at((both.second.url, both.first.url), Library([shelf]), tmp_path / "third", name="third") as third,
+    ):
+        others = {"near": near, "third": third}
+        for one in others.values():
+            await one.member.join()
+        others_beat = [asyncio.create_task(one.member.beat()) for one in others.values()]
+        for client in (both.first, both.second):
+            await knows(client, {"far", "near", "third"})
+        results = await asyncio.gather(
+            *(
+                client.move(lease.instance, worker=name)
+                for name in others
+                for client in (both.first, both.second, both.first)
+            ),
+            return_exceptions=True,
+        )
+        assert {type(one) for one in results} == {Lease, Conflict}, results
+        shown = [await client.lease(lease.instance) for client in (both.first, both.second)]
+        assert shown[0].worker == shown[1].worker
+        assert shown[0].token == shown[1].token
+        assert both.worker.worker.ids() == []
+        assert {name: one.worker.live for name, one in others.items() if one.worker.live} == {shown[0].worker: 1}
+        calls = (await both.second.history(lease.instance)).items
+        assert [call.arguments["cents"] for call in calls] == [250]
+        assert (await both.first.score(lease.instance)).reward == 1.0
+        for task in others_beat:
+            task.cancel()
     beating.cancel()
 
 
