@@ -10,8 +10,8 @@ import pytest_asyncio
 from registry.client import TOKEN_FILE, URL_FILE
 from servers.bundle_library import Library
 from servers.worker.settings import WorkerSettings
+from tests import processes
 from tests.processes import Done
-from tests.processes import farm as run_farm
 from tests.registry.farms import TOKEN, Farm
 from tests.registry.moving import TwoWorkers, two_workers
 
@@ -30,7 +30,7 @@ def home(tmp_path: Path) -> Path:
 
 
 async def said(home: Path, *arguments: str) -> Done:
-    return await run_farm(*arguments, "--state", str(home), home=home)
+    return await processes.farm(*arguments, "--state", str(home), home=home)
 
 
 async def test_an_instance_is_moved_and_its_new_address_is_told(both: TwoWorkers, home: Path) -> None:
