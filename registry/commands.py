@@ -21,7 +21,15 @@ from registry.messages import KEEP_SECONDS, Lease, LeaseStatus
 from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, PerturbOption, bundle_of, shelves
-from servers.cli.secret_options import Token, TokenFile, join_token_from, readable, token_from, without_password
+from servers.cli.secret_options import (
+    Token,
+    TokenFile,
+    is_on_the_command_line,
+    join_token_from,
+    readable,
+    token_from,
+    without_password,
+)
 from servers.errors import FarmError, NotFound, RequestError
 from servers.limits.garbage_collection import settle
 from servers.messages import INSTANCE_ID
@@ -73,6 +81,7 @@ class WorkerPlace(StrEnum):
 
 @app.command()
 def up(
+    context: typer.Context,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65_535, help="The port; workers take the next ones. 0: any free one.")
@@ -167,7 +176,7 @@ def up(
         authority=readable(authority),
         public_host=public_host,
         engine=engine.value,
-        address=address if engine is WorkerPlace.ray else "",
+        address=address if engine is WorkerPlace.ray or is_on_the_command_line(context, "address") else "",
         cores_each=cores_per_worker,
         worker=WorkerSettings(
             walls_required=None if walls is None else walls is Walls.required,

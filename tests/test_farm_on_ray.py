@@ -12,7 +12,7 @@ from registry.client import FarmClient
 from registry.farm import Options, running
 from servers.errors import InfraError, RequestError
 from servers.worker.settings import WorkerSettings
-from tests.processes import LONG, farm, offspring, until, watching_for_orphans
+from tests.processes import LONG, farm, farm_up, offspring, until, watching_for_orphans
 from tests.test_up import called
 
 
@@ -28,6 +28,15 @@ async def test_what_does_not_go_together_is_refused(tmp_path: Path, options: dic
     with pytest.raises(RequestError, match=said):
         async with running(Options(library=(), state=tmp_path / "state", port=0, **options)):  # pyright: ignore[reportArgumentType]
             pass
+
+
+async def test_an_address_of_a_cluster_is_for_ray_alone_and_its_variable_is_anybodys(tmp_path: Path) -> None:
+    up = ("up", "--port", "0", "--no-web", "--log-level", "error", "--state", tmp_path / "state")
+    done = await farm(*up, "--address", "10.0.0.1:6379", home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "farm: --address and --cores-per-worker are for --engine ray\n"
+    async with farm_up(tmp_path / "state", "--port", "0", home=tmp_path, RAY_ADDRESS="10.0.0.1:6379") as running_farm:
+        assert running_farm.url
 
 
 async def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:

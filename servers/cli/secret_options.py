@@ -24,7 +24,7 @@ NO_KEY = ("", "none")
 
 def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
     """Refuse a secret on the command line: other users of the machine could read it."""
-    if value not in (None, *NO_KEY) and _is_on_the_command_line(context, parameter):
+    if value not in (None, *NO_KEY) and is_on_the_command_line(context, parameter.name or ""):
         file = f" or give {parameter.opts[0]}-file FILE" if parameter.name == "token" else ""
         raise RequestError(
             f"{parameter.opts[0]} on the command line shows in the list of processes: set {_variable(parameter)}{file}"
@@ -34,7 +34,7 @@ def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackPar
 
 def without_password(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
     """Refuse a URL with a secret in it on the command line."""
-    if value is not None and PASSWORD.search(value) and _is_on_the_command_line(context, parameter):
+    if value is not None and PASSWORD.search(value) and is_on_the_command_line(context, parameter.name or ""):
         raise RequestError(
             f"a password in {parameter.opts[0]} shows in the list of processes: set {_variable(parameter)} to the URL"
         )
@@ -97,8 +97,9 @@ def _begun(file: Path) -> str:
         return opened.read(LONGEST_TOKEN + 1)
 
 
-def _is_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam) -> bool:
-    source = context.get_parameter_source(parameter.name or "")
+def is_on_the_command_line(context: typer.Context, name: str) -> bool:
+    """True if an option was given, and not by its variable."""
+    source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
