@@ -78,6 +78,7 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     found, environment = read_environment(folder)
     if environment is None:
         return None, found
+    guests.expect(environment)
     [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
     found += function_findings(environment, inspection)
     found += [f"{folder / 'tools.py'}: {problem}" for problem in inspection.problems]

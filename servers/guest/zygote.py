@@ -1,8 +1,8 @@
 """The warm parent of a worker's guests: it has imported their modules, and forks one in milliseconds.
 
-A request from the worker is a byte, `f` or `w`, with the new guest's socket attached. The answer has the guest's pid,
-and a later message its end: `{"forked": pid}`, `{"ended": pid, "status": …}`. It runs no code of a bundle, and ends
-when the worker closes the socket or dies.
+A request from the worker is a byte, `f`, `i` or `w`, with the new guest's socket attached. The answer has the guest's
+pid, and a later message its end: `{"forked": pid}`, `{"ended": pid, "status": …}`. It runs no code of a bundle, and
+ends when the worker closes the socket or dies.
 """
 
 import gc
@@ -12,16 +12,21 @@ import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 from servers.gate import allowed_modules
 from servers.guest import process, walls
 from servers.guest.frames import packed
-from servers.imported.awm.serving import FRAMEWORK
 
-WITH_FRAMEWORK = b"w"
-"""The request for a guest with FastAPI and SQLAlchemy, which are loaded before the first of them. Others are plain."""
+PLAIN, WITH_IMPORTED, WITH_FRAMEWORK = b"f", b"i", b"w"
+"""The requests for a guest: with what every bundle may import, with what imported code may, and with FastAPI as well.
+
+The zygote loads what is more than plain before the first guest that needs it.
+"""
 READY = allowed_modules.NAMES
 """Loaded here, so every guest has them."""
+OF_BFCL = "mpmath"
+"""The code of BFCL needs it. Who imports BFCL has installed it."""
 
 
 def run(control: socket.socket) -> None:
@@ -42,10 +47,21 @@ def run(control: socket.socket) -> None:
             message, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
-            if message == WITH_FRAMEWORK and FRAMEWORK not in sys.modules:
-                importlib.import_module(FRAMEWORK)
-                gc.freeze()
+            load(message)
             fork(control, socket.socket(fileno=handles[0]), (woken, waking), network_left=network_left)
+
+
+def load(message: bytes) -> None:
+    """Load what the guests of a request need, unless it is here."""
+    wanted = [] if message == PLAIN else sorted(allowed_modules.IMPORTED)
+    wanted += [allowed_modules.FRAMEWORK] if message == WITH_FRAMEWORK else []
+    missing = [name for name in wanted if name not in sys.modules]
+    for name in missing:
+        importlib.import_module(name)
+    if missing:
+        with suppress(ImportError):
+            importlib.import_module(OF_BFCL)
+        gc.freeze()
 
 
 def _wake(_signal: int, _frame: object) -> None:

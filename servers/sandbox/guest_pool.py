@@ -51,6 +51,10 @@ BOOT_SECONDS = 1.0
 """Processor seconds until a guest has raised its walls, which takes some milliseconds."""
 ZYGOTE = "servers.guest.zygote"
 """The module of the parent of guests."""
+IMPORTED_MODULES = b"servers.imported"
+"""Stands in every source that needs more than what ordinary bundles may import."""
+RUNS_SOURCE = ("judge", "judge_each", "describe")
+"""Requests whose first part is Python that is executed."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """The environment variables of guests: they make the order of sets, and dates, the same in every replay."""
 NONE_HASHED_BY_ADDRESS = sys.version_info < (3, 12)
@@ -588,6 +592,8 @@ class Guests:
         self._control: socket.socket | None = None
         self._forks: deque[asyncio.Future[int]] = deque()  # the zygote answers in order
         self._compiled = CompiledFiles(self.job)
+        self._imports = False
+        """True once code from elsewhere has been seen. Then new guests have what it may import."""
 
     async def __aenter__(self) -> "Guests":
         return self
@@ -615,6 +621,7 @@ class Guests:
         """
         if before is not None and before.is_fit:
             return before
+        self.expect(environment)
         is_own = _needs_framework(environment)
         async with self._crowd(environment) if is_own else nullcontext():
             if is_own:
@@ -635,6 +642,14 @@ class Guests:
             guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
+
+    def expect(self, environment: Environment) -> None:
+        """Give new guests what imported code may import, if the environment has such code. Others start faster."""
+        self._imports |= environment.description.imported is not None or environment.description.benchmark is not None
+
+    def expect_source(self, source: bytes) -> None:
+        """Do the same for a source that names the farm's modules for imported code."""
+        self._imports |= IMPORTED_MODULES in source
 
     def _living(self, environment: Environment) -> list[Guest]:
         guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
@@ -822,6 +837,8 @@ class Guests:
             GuestError: the farm failed to do it.
         """
         budget = budget or ProcessorBudget()
+        if head["do"] in RUNS_SOURCE and isinstance(parts[0], bytes):
+            self.expect_source(parts[0])
         asked = partial(_asked, head=head, parts=parts, seconds=seconds)
         try:
             reply = await self._fresh_answer(asked, seconds=seconds, budget=budget)
@@ -894,7 +911,9 @@ class Guests:
             ours, theirs = socket.socketpair()
             try:
                 with theirs:
-                    socket.send_fds(control, [b"w" if framework else b"f"], [theirs.fileno()])
+                    socket.send_fds(
+                        control, [b"w" if framework else b"i" if self._imports else b"f"], [theirs.fileno()]
+                    )
                 self._forks.append(loop.create_future())
                 async with asyncio.timeout(START_SECONDS):
                     pid = await self._forks[-1]

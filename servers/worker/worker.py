@@ -237,6 +237,7 @@ class Worker:
     async def _see_that_it_agrees(self, environment: Environment) -> None:
         """Check once that the tools in the description are those of the code, and may run. Raises BundleError."""
         if self._agreed.find(environment.digest) is None:
+            self.guests.expect(environment)
             await agree(environment, self.guests, gated=self.settings.gated is True)
             self._agreed.keep(environment.digest, True)
 
@@ -255,6 +256,7 @@ class Worker:
         origin = self._origin(instance_id)
         environment = self.library.environment(origin.environment)
         _refuse_another(origin, environment)
+        self.guests.expect(environment)
         start = self.starts.load_here(origin.start, origin.content)
         view = self.views.of(environment, origin.perturb, origin.foreign)
         return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start, view)

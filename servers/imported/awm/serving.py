@@ -12,14 +12,13 @@ from typing import Any, cast
 
 import apsw
 
+from servers.gate.allowed_modules import FRAMEWORK
 from servers.imported import moment
 from servers.imported.awm import sqlite3
 from servers.toolkit import Database
 
 __all__ = ["Application", "complete", "os", "sqlite3"]
 
-FRAMEWORK = "servers.imported.framework.application"
-"""The module with FastAPI and SQLAlchemy. The parent of guests loads it before the first that needs it."""
 START, FINAL = "initial.db", "final.db"
 RESULTS = {"complete": True, "others": False}
 ENVIRON: dict[str, str] = {"DATABASE_PATH": "sqlite://", "HOST": "127.0.0.1", "PORT": "8000"}

@@ -61,6 +61,7 @@ async def open_trial(
     Raises:
         TrialError: the module cannot be loaded.
     """
+    guests.expect_source(source.encode())
     async with guests.fresh(framework=framework) as guest:
         try:
             loaded, _ = await guest.ask({"do": "load"}, source.encode(), seconds=START_SECONDS)

@@ -70,6 +70,21 @@ async def test_a_parent_of_guests_that_is_killed_at_the_start_is_started_again()
         assert await starting
 
 
+async def test_guests_of_ordinary_code_lack_what_only_code_from_elsewhere_may_import() -> None:
+    source = b"import shlex, servers.imported.running"
+    async with Guests() as guests:
+        async with guests.fresh() as guest:
+            reply, _ = await guest.ask({"do": "load"}, b"import statistics", seconds=10)
+            assert "error" not in reply
+            reply, _ = await guest.ask({"do": "load"}, source, seconds=10)
+            assert "error" in reply
+        reply, _ = await guests.job({"do": "describe"}, source, seconds=10)
+        assert "error" not in reply
+        async with guests.fresh() as guest:
+            reply, _ = await guest.ask({"do": "load"}, source, seconds=10)
+            assert "error" not in reply
+
+
 async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() -> None:
     async with Guests() as guests:
         os.kill((await guests.fork()).pid, signal.SIGKILL)  # it only warms the parent up
