@@ -16,6 +16,7 @@ MOST_EXACT = 2**53 - 1
 """The largest whole number with a point or an exponent that is exact. Beyond it two texts can mean the same number."""
 MOST_CHECKS_CONVERTED = 20_000
 """The most alternatives of a schema that are looked at for the numbers of one call: 2 µs each."""
+MANY_ALTERNATIVES = f"more than {MOST_CHECKS_CONVERTED:,} alternatives for its numbers"
 ValuePath: TypeAlias = tuple[str | int, ...]
 
 
@@ -67,7 +68,7 @@ class _CheckBudget:
     def take(self, checks: int) -> None:
         self.left -= checks
         if self.left < 0:
-            raise TooManyChecks(f"more than {MOST_CHECKS_CONVERTED:,} alternatives for its numbers")
+            raise TooManyChecks(MANY_ALTERNATIVES)
 
 
 class _ValuePlace:

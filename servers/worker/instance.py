@@ -20,7 +20,7 @@ from servers.answer import HOW_TO_ANSWER
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
-from servers.bundle.whole_numbers import TooManyChecks
+from servers.bundle.whole_numbers import MANY_ALTERNATIVES, TooManyChecks
 from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError, Moving
 from servers.guest.sqlite.image import Image
 from servers.guest.sqlite.tables import ChangesError
@@ -37,6 +37,7 @@ from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents
 from servers.text.json_values import is_deeper, is_object, parts_of
 
+MANY_CHECKS = f"more than {MOST_CHECKS_A_CALL:,} checks of one call"
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
@@ -257,7 +258,8 @@ class Instance:
             return refusal is None and is_short and call.text.startswith(f"{call.tool} ")
         if call.tool not in (self.environment if self.view is None else self.view).tools:
             return refusal is not None and call.detail is None  # its name may have been longer than a history keeps it
-        might_be = (refusal or _unreadable(call.tool), _unreadable(call.tool), _too_long(call.tool))
+        too_long = [_too_long(call.tool, why) for why in (MANY_CHECKS, MANY_ALTERNATIVES)]
+        might_be = [_unreadable(call.tool), *too_long, *([refusal] if refusal else [])]
         return call.detail is None and call.text in [one.text for one in might_be]
 
     async def image(self, *, plain: bool = False) -> Image:
@@ -312,16 +314,14 @@ class Instance:
             if not told or (NUL in told and _has_nul(arguments)):
                 return told, _unreadable(tool)
             if len(told) * check.width > MOST_CHECKS_A_CALL and values_in(told) * check.width > MOST_CHECKS_A_CALL:
-                raise TooManyChecks(
-                    f"more than {MOST_CHECKS_A_CALL:,} checks of one call"
-                )  # there are no more values than bytes, and counting takes time
+                raise TooManyChecks(MANY_CHECKS)  # there are no more values than bytes, and counting takes time
             if check.is_right(arguments, told):
                 return told, None
             given = check.with_integers(arguments)
             told = told if given is arguments else _as_json(given)
             problems = check.problems(given, told)
         except TooManyChecks as error:
-            return told, _too_long(tool, error)
+            return told, _too_long(tool, str(error))
         except ValueError:  # the validator has a depth of its own
             return told, _unreadable(tool)
         return told, CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
@@ -513,7 +513,7 @@ def _unreadable(tool: str) -> CallOutcome:
     return CallOutcome("invalid", f"{tool} was not called: {text}")
 
 
-def _too_long(tool: str, why: TooManyChecks) -> CallOutcome:
+def _too_long(tool: str, why: str) -> CallOutcome:
     return CallOutcome("invalid", f"{tool} was not called: its arguments come to {why}; give fewer at once")
 
 
