@@ -95,7 +95,7 @@ def _begin_sqlite(connection: Connection) -> None:
         LedgerError: the file was deleted or moved, so that this write would be lost.
     """
     file = connection.info.get("file")
-    if file is not None and identity(Path(file[0])) != file[1]:
+    if file is not None and identity(file[0]) != file[1]:
         raise LedgerError(f"the ledger {file[0]} is gone: put it back, or start the farm again")
     connection.exec_driver_sql("BEGIN")
 

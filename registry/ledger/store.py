@@ -3,11 +3,25 @@
 Its functions block on the database. Call them in a thread from an event loop.
 """
 
+import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Update,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, named, see_to_revision
@@ -28,6 +42,16 @@ AT_ONCE = 500
 """The most instances in one statement."""
 COPY: ColumnElement[str] = case((leases.c.held_as.is_(None), leases.c.instance), else_=leases.c.held_as)
 """`KeptLease.copy` in SQL."""
+NEW, NEW_SCORE = insert(leases), insert(scores)
+FOUND = select(leases).where(leases.c.instance == bindparam("of"))
+REVIVED = (
+    update(leases)
+    .where(
+        leases.c.instance == bindparam("of"), leases.c.status.in_(HELD), leases.c.expires_at > bindparam("over_since")
+    )
+    .values(expires_at=bindparam("until"), status="live", closed_at=None)
+)
+"""What each lease needs is made once: SQLAlchemy takes longer to make a statement than SQLite to execute it."""
 
 
 class KeptLease(NamedTuple):
@@ -107,6 +131,9 @@ class Ledger:
         self._engine = engine
         self._lock = lock
         self._farm = ""
+        # Writers of one process wait for each other here: SQLite would have each look again and again, and might let
+        # one wait for ever. PostgreSQL has a better order of its own.
+        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
 
     @classmethod
     def open(cls, url: str, *, shared: bool = False) -> "Ledger":
@@ -188,10 +215,10 @@ class Ledger:
         key = kept[0].launch_key
         with named(self._engine):
             try:
-                with self._engine.begin() as connection:
+                with self._turn, self._engine.begin() as connection:
                     rows = [lease._asdict() for lease in kept]
                     if key is None:
-                        connection.execute(insert(leases), rows)
+                        connection.execute(NEW, rows)
                     else:  # in one statement, of which a conflict leaves nothing to be told in PostgreSQL's driver
                         connection.execute(insert(leases).values(rows))
             except IntegrityError:
@@ -208,7 +235,7 @@ class Ledger:
 
     def find(self, instance: str) -> KeptLease | None:
         with self._reading() as connection:
-            row = connection.execute(select(leases).where(leases.c.instance == instance)).first()
+            row = connection.execute(FOUND, {"of": instance}).first()
         return None if row is None else KeptLease(*row)
 
     def page(
@@ -226,10 +253,9 @@ class Ledger:
 
     def prolong(self, instance: str, *, until: float, over_since: float) -> bool:
         """Extend a lease that is live, or expired after `over_since` and kept. Returns whether it was."""
-        kept = (leases.c.instance == instance, leases.c.status.in_(HELD), leases.c.expires_at > over_since)
         with self._writing() as connection:
-            revived = update(leases).where(*kept).values(expires_at=until, status="live", closed_at=None)
-            return connection.execute(revived).rowcount == 1
+            revived = connection.execute(REVIVED, {"of": instance, "over_since": over_since, "until": until})
+            return revived.rowcount == 1
 
     def close_leases(self, instances: Iterable[str], *, at: float) -> int:
         """Mark existing instances' leases as closed. Returns how many there were."""
@@ -368,7 +394,7 @@ class Ledger:
         """Store a score. With a closing time, also close the lease. Returns whether its instance existed."""
         values = {**score.model_dump(mode="json"), "at": score.at.timestamp()}
         with self._writing() as connection:
-            connection.execute(insert(scores), values)
+            connection.execute(NEW_SCORE, values)
             if close_at is None:
                 return False
             return _end(connection, score.instance, "closed", close_at, OPEN)
@@ -399,7 +425,7 @@ class Ledger:
             mine.append(workers.c.identity.in_((instead_of, worker.identity)))
         with named(self._engine):
             try:
-                with self._engine.begin() as connection:
+                with self._turn, self._engine.begin() as connection:
                     known = connection.execute(update(workers).where(*mine).values(changed))
                     if known.rowcount == 0:
                         connection.execute(insert(workers), worker._asdict())
@@ -439,7 +465,7 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Generator[Connection]:
         """One transaction that begins with a write, so that SQLite's wait for another writer works."""
-        with named(self._engine), self._engine.begin() as connection:
+        with named(self._engine), self._turn, self._engine.begin() as connection:
             yield connection
 
 
@@ -470,5 +496,12 @@ def _end(
     before: tuple[KeptStatus, ...],
     *conditions: ColumnElement[bool],
 ) -> bool:
-    ended = update(leases).where(leases.c.instance == instance, leases.c.status.in_(before), *conditions)
-    return connection.execute(ended.values(status=status, closed_at=at)).rowcount == 1
+    ended = _ended(before).where(*conditions) if conditions else _ended(before)
+    return connection.execute(ended, {"of": instance, "to": status, "at": at}).rowcount == 1
+
+
+@cache
+def _ended(before: tuple[KeptStatus, ...]) -> Update:
+    """What ends the lease `of` an instance that has one of some statuses."""
+    mine = (leases.c.instance == bindparam("of"), leases.c.status.in_(before))
+    return update(leases).where(*mine).values(status=bindparam("to"), closed_at=bindparam("at"))

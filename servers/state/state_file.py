@@ -433,7 +433,7 @@ def origin_in(first: StateRecord) -> Origin:
     return Origin(**said)
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path | str) -> tuple[int, int] | None:
     """The identity of the file at a path. It survives a rename, and is None without a file."""
     try:
         status = os.stat(path)  # noqa: PTH116 - half as long as Path.stat, and each call waits for it
