@@ -28,12 +28,12 @@ async def ran(*command: str | Path, folder: Path, seconds: float = LONGEST_RUN, 
     return out.decode()
 
 
-async def environment_with(name: str, *packages: str | Path, folder: Path) -> Path:
+async def environment_with(name: str, *packages: str | Path, folder: Path, python: str | Path | None = None) -> Path:
     """The programs of a virtual environment that has a framework, and this project if the packages name it."""
     ready = os.environ.get(READY)
     if ready and (Path(ready) / name).is_dir():
         return Path(ready) / name / "bin"
-    await ran(sys.executable, "-m", "venv", folder / "venv", folder=folder, seconds=LONGEST_INSTALL)
+    await ran(python or sys.executable, "-m", "venv", folder / "venv", folder=folder, seconds=LONGEST_INSTALL)
     pip = (folder / "venv" / "bin" / "python", "-m", "pip", "install", "-q")
     await ran(*pip, *packages, folder=folder, seconds=LONGEST_INSTALL)
     return folder / "venv" / "bin"
