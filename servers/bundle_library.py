@@ -23,6 +23,8 @@ OWN_LIBRARY = PACKAGED
 SCENARIO_FILES = (*SERVED_FILES, "scenarios.jsonl")
 MOST_READ = 32 * 1024 * 1024
 """Bytes of environments and scenarios in memory. Those that were not asked for longest are read again when they are."""
+KEPT_SHARE = 0.75
+"""The share of them that stays when some have to go."""
 REREAD_SECONDS = 2.0
 """Processor seconds for reading a changed bundle again, as an initial budget."""
 REREAD_SHARE = 0.05
@@ -128,6 +130,8 @@ class Library:
         self._environments: dict[str, CachedRead[Environment]] = {}
         self._scenarios: dict[str, CachedRead[ScenarioLines]] = {}
         self._counts: dict[str, tuple[Stamps, int]] = {}
+        self._held = 0
+        """The bytes of all readings."""
         self.forgotten = 0
         """How many readings were freed for others so far."""
 
@@ -240,18 +244,25 @@ class Library:
             with self._reading:
                 kept = known.setdefault(environment_id, CachedRead(self._reread_seconds, self._rereading))
                 if not kept.is_current(stamps):  # another thread may have read it meanwhile
+                    before = kept.memory
                     kept.read(stamps, load_it)
+                    self._held += kept.memory - before
                     self._make_room(kept)
                 found = kept.value()
         return found
 
     def _make_room(self, newest: CachedRead[Any]) -> None:
-        """Free the readings that were not asked for longest, if all take too much."""
-        others = [*self._environments.values(), *self._scenarios.values()]
-        total = sum(one.memory for one in others)
-        for one in sorted(others, key=lambda one: one.used):
-            if total > self._most_read and one is not newest and one.memory:
-                total -= one.memory
+        """Free the readings that were not asked for longest, if all take too much.
+
+        A part of the room is freed at once: to look for the oldest one takes time for all of them.
+        """
+        if self._held <= self._most_read:
+            return
+        for one in sorted([*self._environments.values(), *self._scenarios.values()], key=lambda one: one.used):
+            if self._held <= self._most_read * KEPT_SHARE:
+                return
+            if one is not newest and one.memory:
+                self._held -= one.memory
                 one.forget()
                 self.forgotten += 1
 

@@ -22,6 +22,8 @@ OTHERS = {
     "agent_client/models/call_text.py": "the farm's own prompts",
     "agent_client/models/simulated_person.py": "the farm's own prompt",
     "evals/export/command.py": "a new file of its own run's folder",
+    "evals/frameworks/nemo_gym/app.py": "the farm's token, where this project is not installed",
+    "evals/frameworks/nemo_gym/project.py": "the farm's own server for NeMo Gym",
     "evals/programs/agent_walls.py": "a handle of a folder, to allow it",
     "evals/programs/supervisor.py": "a descriptor, /dev/null and /proc",
     "evals/report/page.py": "the farm's own page",

@@ -16,6 +16,7 @@ NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum
 COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 CHOICES = ("anyOf", "oneOf", "allOf")
+LISTS = ("enum", "required", "type")
 KEYWORDS = frozenset(
     {"type", "enum", "const", "properties", "required", "additionalProperties", "items", *CHOICES}
     | ANNOTATIONS
@@ -90,10 +91,16 @@ def _is_long(name: str) -> bool:
 
 def checks_of(schema: object) -> int:
     """The most checks of one value by a schema, without those of its parts."""
-    told = as_object(schema)
-    own = 1 + sum(len(as_list(told.get(name))) for name in ("enum", "required", "type"))
-    own += len(as_object(told.get("properties")))
-    return own + sum(checks_of(one) for name in CHOICES for one in as_list(told.get(name)))
+    if not is_object(schema):
+        return 1
+    checks = 1 + len(as_object(schema.get("properties")))
+    for name in LISTS:
+        if name in schema:
+            checks += len(as_list(schema[name]))
+    for name in CHOICES:
+        if name in schema:
+            checks += sum(map(checks_of, as_list(schema[name])))
+    return checks
 
 
 def most_checks_of(schema: object) -> int:
@@ -108,7 +115,7 @@ def _checks_within(schema: object) -> int:
     told = as_object(schema)
     own = [told[name] for name in ("items", "additionalProperties") if name in told]
     own += as_object(told.get("properties")).values()
-    alternatives = [one for name in CHOICES for one in as_list(told.get(name))]
+    alternatives = [one for name in CHOICES if name in told for one in as_list(told[name])]
     return max(map(most_checks_of, own), default=0) + sum(map(_checks_within, alternatives))
 
 
@@ -134,5 +141,5 @@ def _parts(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
     for name, part in as_object(schema.get("properties")).items():
         yield f"properties.{name}", part
     for name in CHOICES:
-        for number, part in enumerate(as_list(schema.get(name))):
+        for number, part in enumerate(as_list(schema[name])) if name in schema else ():
             yield f"{name}.{number}", part
