@@ -17,9 +17,10 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
+from bench.processor_watch import watched
 from registry.client import Address, FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
@@ -47,6 +48,9 @@ PROMPT = 224
 HARDER = "2"
 HARD_ID = "back2_"
 HELD_OUT = ("scenarios", "level")
+BUDGETS = ("tokens", "processor")
+METRICS = "metrics.jsonl"
+PROCESSOR_TIMES = "processor.jsonl"
 LEVELS = 32
 """The number of held-out tasks of two parcels."""
 
@@ -64,11 +68,12 @@ class Plan(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A test: after how many tokens and seconds of training it was made, and the mean rewards."""
+    """A test: after how many tokens, seconds and processor seconds of training it was made, and the mean rewards."""
 
     step: int
     tokens: float
     seconds: float
+    processor: float
     rewards: dict[str, float]
 
 
@@ -81,8 +86,9 @@ async def compare(folder: Path, plan: Plan) -> None:
             data = await collected(farm, folder / "demonstrations.jsonl", plan.tests)
         for seed in range(plan.seeds):
             model = folder / f"model-{seed}"
-            if not (model / "model.safetensors").is_file():
+            if not (folder / f"data-{seed}" / "validation.parquet").is_file():
                 await asyncio.to_thread(taught, folder / "demonstrations.jsonl", model, plan.lessons, seed)
+                write_data(folder / f"data-{seed}", data, Measure(str(model), PROMPT))
             for arm in plan.arms:
                 run = folder / f"{arm}-{seed}"
                 if not is_done(run, plan.steps):
@@ -122,18 +128,17 @@ async def named(farm: FarmClient, details: Sequence[ScenarioDetail], name: str) 
 def train(run: Path, arm: str, seed: int, plan: Plan, data: Collected, model: Path, address: Address) -> None:
     """One training, from its beginning."""
     run.mkdir(parents=True, exist_ok=True)
-    (run / "metrics.jsonl").unlink(missing_ok=True)
+    (run / METRICS).unlink(missing_ok=True)
     (run / "config.toml").write_text(
         LONGER.format(config=CONFIGS / f"{ARMS[arm]}.toml", prompt=PROMPT), encoding="utf-8"
     )
-    write_data(run / "data", data, Measure(str(model), PROMPT))
     config = load_config(run / "config.toml")
     write_loop(run, config)
     settings: dict[str, Any] = {
         "actor_rollout_ref.model.path": str(model),
         "actor_rollout_ref.rollout.seed": 1000 * seed,
-        "data.train_files": str(run / "data" / "train.parquet"),
-        "data.val_files": str(run / "data" / "validation.parquet"),
+        "data.train_files": str(run.parent / f"data-{seed}" / "train.parquet"),
+        "data.val_files": str(run.parent / f"data-{seed}" / "validation.parquet"),
         "data.val_batch_size": len(data.validation),
         "data.seed": seed,
         "trainer.total_training_steps": plan.steps,
@@ -143,7 +148,10 @@ def train(run: Path, arm: str, seed: int, plan: Plan, data: Collected, model: Pa
         "trainer.project_name": "farm",
         "trainer.experiment_name": f"{arm}-{seed}",
     }
-    run_trainer(command_of(config, run, settings), environment_of(config, address, run, os.environ), run / "log.txt")
+    with watched(run / PROCESSOR_TIMES, run / METRICS):
+        run_trainer(
+            command_of(config, run, settings), environment_of(config, address, run, os.environ), run / "log.txt"
+        )
 
 
 def is_done(run: Path, steps: int) -> bool:
@@ -156,22 +164,40 @@ def read_tests(run: Path) -> list[Held]:
     found: list[Held] = []
     tokens = seconds = 0.0
     steps: dict[int, dict[str, float]] = {}
-    if (run / "metrics.jsonl").is_file():
-        for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
+    if (run / METRICS).is_file():
+        for line in (run / METRICS).read_text(encoding="utf-8").splitlines():
             told = json.loads(line)
             steps.setdefault(told["step"], {}).update(told["data"])
+    a_step = processor_time_of_a_step(run, [step for step in steps if steps[step].get("timing_s/testing")])
     for step in sorted(steps):
         figures = steps[step]
         tokens += figures.get("farm/tokens", 0.0)
-        seconds += figures.get("timing_s/step", 0.0) - figures.get("timing_s/testing", 0.0)
+        seconds += figures.get("timing_s/step", 0.0)  # verl times tests apart
         rewards = {name: figures.get(f"val-core/{name}/reward/mean@1") for name in HELD_OUT}
         if all(reward is not None for reward in rewards.values()):
-            found.append(Held(step, tokens, seconds, {name: reward or 0.0 for name, reward in rewards.items()}))
+            held = {name: reward or 0.0 for name, reward in rewards.items()}
+            found.append(Held(step, tokens, seconds, step * a_step, held))
     return found
 
 
+def processor_time_of_a_step(run: Path, tested: Sequence[int]) -> float:
+    """The median processor seconds of a step without a test. 0 if nothing was noted.
+
+    A few steps cost thrice as much as the others on a crowded machine, and the median does not see them.
+    """
+    if not (run / PROCESSOR_TIMES).is_file():
+        return 0.0
+    lines = (run / PROCESSOR_TIMES).read_text(encoding="utf-8").splitlines()
+    noted: dict[int, float] = {one["step"]: one["seconds"] for one in map(json.loads, lines)}
+    taken = [noted[step] - noted[step - 1] for step in noted if step - 1 in noted and step not in tested]
+    return median(taken) if taken else 0.0
+
+
 def reward_at(tests: Sequence[Held], budget: float, axis: str, name: str) -> float | None:
-    """The reward at a budget of `tokens` or `seconds`, between the tests before and after. None if none is after."""
+    """The reward at a budget of `tokens` or `processor` time, between the tests before and after.
+
+    None if none is after.
+    """
     for before, after in pairwise(tests):
         low, high = getattr(before, axis), getattr(after, axis)
         if low <= budget <= high and high > low:
@@ -189,10 +215,7 @@ def write_result(folder: Path, plan: Plan) -> None:
     runs = {arm: ones for arm, ones in runs.items() if ones}
     if not runs:
         return
-    budgets = {
-        axis: min(getattr(tests[-1], axis) for ones in runs.values() for tests in ones)
-        for axis in ("tokens", "seconds")
-    }
+    budgets = {axis: min(getattr(tests[-1], axis) for ones in runs.values() for tests in ones) for axis in BUDGETS}
     result = {
         "plan": plan._asdict(),
         "budgets": budgets,
@@ -207,20 +230,26 @@ def write_result(folder: Path, plan: Plan) -> None:
 
 def table(runs: dict[str, list[list[Held]]], budgets: dict[str, float]) -> str:
     """Mean rewards and their standard errors over seeds, at equal budgets."""
-    tokens, seconds = budgets["tokens"], budgets["seconds"]
+    tokens, processor = budgets["tokens"], budgets["processor"]
     lines = [
-        f"| | seeds | tokens a step | held-out scenarios, {tokens:,.0f} tokens | {seconds:,.0f} s |"
-        f" held-out level, {tokens:,.0f} tokens | {seconds:,.0f} s |",
-        "|---|---|---|---|---|---|---|",
+        "| | seeds | tokens a step | processor seconds a step | held-out scenarios, at the start |"
+        f" after {tokens:,.0f} tokens | after {processor:,.0f} processor s |"
+        f" held-out level, at the start | after {tokens:,.0f} tokens | after {processor:,.0f} processor s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for arm, ones in runs.items():
         cells = [
-            spread([reward_at(tests, budgets[axis], axis, name) for tests in ones])
+            cell
             for name in HELD_OUT
-            for axis in ("tokens", "seconds")
+            for cell in (
+                spread([tests[0].rewards[name] for tests in ones]),
+                *(spread([reward_at(tests, budgets[axis], axis, name) for tests in ones]) for axis in BUDGETS),
+            )
         ]
-        a_step = fmean(tests[-1].tokens / tests[-1].step for tests in ones)
-        lines.append(f"| {arm} | {len(ones)} | {a_step:,.0f} | {' | '.join(cells)} |")
+        last = [tests[-1] for tests in ones]
+        said = fmean(one.tokens / one.step for one in last)
+        used = fmean(one.processor / one.step for one in last)
+        lines.append(f"| {arm} | {len(ones)} | {said:,.0f} | {used:.1f} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

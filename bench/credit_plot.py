@@ -13,7 +13,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 COLOURS = {"GRPO": "#7a7a7a", "progress": "#1b6ca8", "branching": "#d1495b"}
-AXES = {"tokens": "generated tokens", "seconds": "seconds of training steps"}
+AXES = {"tokens": "generated tokens", "processor": "processor seconds of training steps"}
 NAMES = {"scenarios": "held-out scenarios", "level": "held-out level: two parcels"}
 
 

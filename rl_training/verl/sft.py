@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from rl_training.config import overrides, read_config
-from rl_training.verl.trainer import CPU_ENVIRONMENT
+from rl_training.verl.trainer import cpu_environment
 from servers.records import Record
 
 
@@ -44,7 +44,7 @@ def sft_environment(config: SftConfig, run: Path, inherited: Mapping[str, str]) 
     """The environment variables of the trainer's processes."""
     return {
         **inherited,
-        **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
+        **(cpu_environment(inherited) if config.platform == "cpu" else {}),
         "VERL_FILE_LOGGER_PATH": str(run / "metrics.jsonl"),
     }
 

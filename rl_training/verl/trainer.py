@@ -28,6 +28,8 @@ MODULES = "VERL_USE_EXTERNAL_MODULES"
 STOPPING_SECONDS = 30.0
 """How long an interrupted trainer may take to end, before it is killed."""
 RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+OWN_RAY = {"RAY_ADDRESS": "local"}
+"""Without it Ray joins any cluster that somebody has started on this machine."""
 
 
 def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[str]:
@@ -49,15 +51,25 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
 def environment_of(config: TrainConfig, address: Address, run: Path, inherited: Mapping[str, str]) -> dict[str, str]:
     """The environment variables of the trainer's processes: the farm's address, and those of the platform."""
     return {
+        **(OWN_RAY if _nodes(config) == 1 else {}),
         **inherited,
         **RAY_ENVIRONMENT,
-        **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
+        **(cpu_environment(inherited) if config.platform == "cpu" else {}),
         MODULES: ",".join(filter(None, [inherited.get(MODULES), *_modules(config)])),
         "FARM_URL": address.url,
         "FARM_TOKEN": address.token,
         "VERL_FILE_LOGGER_PATH": str(run / "metrics.jsonl"),
         "NO_PROXY": ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"])),
     }
+
+
+def cpu_environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Those of verl's processes on a machine without a GPU. A number of threads that was given before stays."""
+    return {**CPU_ENVIRONMENT, "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", CPU_ENVIRONMENT["OMP_NUM_THREADS"])}
+
+
+def _nodes(config: TrainConfig) -> Any:
+    return _below(config.verl, "trainer").get("nnodes", 1)
 
 
 def _by_partial(config: TrainConfig) -> dict[str, Any]:

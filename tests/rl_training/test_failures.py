@@ -4,8 +4,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from verl.workers.rollout.replica import TokenOutput
 
 from registry.client import FarmClient
 from registry.farm import private
@@ -15,7 +17,7 @@ from rl_training.episode.instance_batches import Launches
 from rl_training.errors import RolloutLost
 from servers.errors import NotFound
 from tests.rl_training.rig import LikeV1, Rig, ScriptedServer, hang, rig
-from tests.rl_training.texts import DEARER
+from tests.rl_training.texts import DEARER, LOOK
 
 pytestmark = pytest.mark.rl
 ROW = {"environment": "shop", "scenario": "dearer"}
@@ -100,11 +102,43 @@ async def test_a_server_that_gives_no_token_in_time_is_no_zero(tiny: Path, shelf
         assert await at.live() == 0
 
 
-async def test_a_server_that_breaks_is_told_and_the_lease_given_back(tiny: Path, shelf: Path, tmp_path: Path) -> None:
+class LaterWeights(ScriptedServer):
+    """A server whose tokens are of the weights that it has at their end."""
+
+    version = 1
+
+    async def generate(self, *args: Any, **more: Any) -> TokenOutput:
+        said = await super().generate(*args, **more)
+        both = dict.fromkeys(("global_steps", "min_global_steps", "max_global_steps"), self.version)
+        return said.model_copy(update={"extra_fields": both})
+
+
+async def test_an_episode_whose_instance_expired_while_it_waited_for_new_weights_is_played_again_by_these(
+    tiny: Path, shelf: Path, tmp_path: Path
+) -> None:
+    async def goes_on_in_the_next_step() -> str:
+        if server.version == 1:
+            server.version = 2
+            await at.end_live_ones()
+        return DEARER
+
+    server = LaterWeights([LOOK, goes_on_in_the_next_step, "Done."])
+    async with rig(tiny, shelf, tmp_path, server) as at:
+        out = await at.rollouts()
+        told = {name: out.non_tensor_batch[name][0] for name in ("retried", "min_global_steps", "max_global_steps")}
+        assert told == {"retried": 1.0, "min_global_steps": 2, "max_global_steps": 2}, "no token is of the older ones"
+        assert out.batch["rm_scores"].sum().item() == 1.0
+        assert (await at.live(), await at.launched()) == (0, 2)
+
+
+@pytest.mark.parametrize("before", [[], [DEARER]], ids=["at once", "between two turns"])
+async def test_a_server_that_dies_is_told_and_the_lease_given_back(
+    tiny: Path, shelf: Path, tmp_path: Path, before: list[str]
+) -> None:
     async def broken() -> str:
         raise ZeroDivisionError
 
-    async with rig(tiny, shelf, tmp_path, ScriptedServer([broken])) as at:
+    async with rig(tiny, shelf, tmp_path, ScriptedServer([*before, broken])) as at:
         with pytest.raises(ZeroDivisionError):
             await at.rollouts()
         assert (await at.live(), await at.launched()) == (0, 1)

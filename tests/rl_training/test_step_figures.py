@@ -6,10 +6,11 @@ from typing import Any, get_args
 import pytest
 
 from agent_client.trace import End
+from registry.client import Address
 from rl_training.config import TrainConfig, load_config
 from rl_training.errors import TrainingError
 from rl_training.verl.step_figures import MEANS, SECONDS, SUMS, PlayedEpisode, step_figures
-from rl_training.verl.trainer import command_of
+from rl_training.verl.trainer import command_of, environment_of
 
 BUFFER = "++trainer.v1.sampler.custom_sampler.name="
 
@@ -122,3 +123,21 @@ def test_a_table_gives_verl_its_settings(table: str, settings: set[str], tmp_pat
     (tmp_path / "config.toml").write_text(table)
     command = command_of(load_config(tmp_path / "config.toml"), tmp_path, {})
     assert settings <= set(command)
+
+
+def test_a_training_on_one_node_joins_no_cluster_that_somebody_else_has_started(tmp_path: Path) -> None:
+    nobody = Address("http://127.0.0.1:1", "token")
+
+    def address(verl: dict[str, Any], **inherited: str) -> str | None:
+        return environment_of(TrainConfig(verl=verl), nobody, tmp_path, inherited).get("RAY_ADDRESS")
+
+    assert address({}) == address({"trainer": {"nnodes": 1}}) == "local"
+    assert address({}, RAY_ADDRESS="10.0.0.1:6379") == "10.0.0.1:6379", "one that is named is joined"
+    assert address({"trainer": {"nnodes": 2}}) is None
+
+
+def test_a_number_of_threads_that_was_given_stays_on_a_cpu(tmp_path: Path) -> None:
+    nobody = Address("http://127.0.0.1:1", "token")
+    on_a_cpu = TrainConfig(platform="cpu")
+    assert environment_of(on_a_cpu, nobody, tmp_path, {})["OMP_NUM_THREADS"] == "2"
+    assert environment_of(on_a_cpu, nobody, tmp_path, {"OMP_NUM_THREADS": "1"})["OMP_NUM_THREADS"] == "1"

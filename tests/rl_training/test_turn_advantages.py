@@ -79,6 +79,13 @@ def test_a_branch_is_compared_with_what_else_came_of_its_state_and_not_with_the_
     assert by_turn(made[0])[0] == 0.25, "the mean of the group is that of 0.5 and 0"
 
 
+def test_a_single_branch_gives_its_state_a_value_and_gets_no_credit_beyond_what_it_changed() -> None:
+    branch = [0, 0, 0, 0, 0, 1, 0, 0, 1, 1]
+    made = advantages((TALK, 0.0, {SECOND: 1.0}), (branch, 1.0, {SECOND: 1.0}), groups="aa")
+    assert by_turn(made[0]) == [0.0, -1.0, -1.0], "of one episode, the first turn is compared with nothing"
+    assert made[1].tolist() == [0.0] * LENGTH, "it earned just the value, which is its own"
+
+
 def test_a_group_of_one_says_nothing_about_its_first_turns() -> None:
     made = advantages((TALK, 1.0, {SECOND: 0.25}), (TALK, 1.0, {}), groups="ab")
     assert by_turn(made[0]) == [0.0, 0.75, 0.75]
