@@ -46,6 +46,20 @@ def keep_out_of_git(path: Path) -> str:
     return "it was added to .gitignore"
 
 
+def followed(path: Path) -> Path:
+    """The file that a link leads to, which is changed in its place. Other paths stay as they are.
+
+    Raises:
+        RequestError: the link leads back to itself.
+    """
+    if not path.is_symlink():
+        return path
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        raise RequestError(f"{path}: is a link that leads back to itself") from None
+
+
 def configuration(path: Path) -> dict[str, Any]:
     """What a client's configuration file holds. Empty if there is no file.
 
@@ -55,11 +69,15 @@ def configuration(path: Path) -> dict[str, Any]:
     try:
         text = text_named(path) if path.exists() else ""
         content: Any = json.loads(text or "{}")
-        json.dumps(content, ensure_ascii=False).encode()  # half a character could not be written again
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except (ValueError, RecursionError):
         raise _no_configuration(path, "it is not JSON") from None
+    try:
+        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        reason = "it holds NaN, a number that is too large, or half a character, which could not be written again"
+        raise _no_configuration(path, reason) from None
     if not isinstance(content, dict):
         raise _no_configuration(path, "it is not a JSON object")
     twice = key_twice_in(text)
@@ -75,14 +93,18 @@ def _no_configuration(path: Path, reason: str) -> RequestError:
     return RequestError(f"{path}: is not a client's configuration, and was left alone: {reason}; mend or move the file")
 
 
-def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None:
+def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> bool:
     """Add an entry to a client's configuration, and keep everything else in it. A file with a secret gets mode 0600.
+
+    Returns whether it took the place of another entry of that name.
 
     Raises:
         RequestError: the file is not valid. It is left unchanged.
     """
     content = configuration(path)
-    content.setdefault(SERVERS, {})[name] = entry
+    servers = content.setdefault(SERVERS, {})
+    is_instead = name in servers and servers[name] != entry
+    servers[name] = entry
     new = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,6 +115,7 @@ def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None
             write_whole(path, new, mode=mode)
     except OSError as error:
         raise RequestError(f"{path}: cannot be written: {trouble(error)}") from None
+    return is_instead
 
 
 def _git(path: Path, *arguments: str) -> bool:

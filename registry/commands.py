@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from registry.client_file import configuration, keep_out_of_git, merge, refuse_tracked
+from registry.client_file import configuration, followed, keep_out_of_git, merge, refuse_tracked
 from registry.messages import KEEP_SECONDS, Lease, LeaseStatus
 from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
@@ -494,7 +494,7 @@ def connect(
     name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         _refuse_two(bundle_of(Path(environment)), scenario)
-    path = Path(".mcp.json") if client is Client.claude else desktop_file()
+    path = followed(Path(".mcp.json") if client is Client.claude else desktop_file())
     if write and client is not Client.json:
         configuration(path)  # before an instance is leased for it
         if lease:
@@ -509,17 +509,7 @@ def connect(
     entries = {name: _own_entry(environment, scenario)} if launched is None else _leased_entries(launched.leases[0])
     with _handed_over(launched, state, control):
         if write and client is not Client.json:
-            ignored = keep_out_of_git(path) if lease else ""
-            _merge_all(path, entries, secret=lease)
-            then = (
-                "restart Claude Desktop"
-                if client is Client.desktop
-                else "in Claude Code choose it under /mcp, and allow it"
-            )
-            told = f"{' and '.join(entries)} {noun(len(entries), 'is', 'are')} there now"
-            out.print(f"{path}: {told}; {then}")
-            if lease:
-                out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
+            _write_entries(path, entries, client, secret=lease)
         else:
             is_one = client is Client.json and len(entries) == 1
             out.print_json(json.dumps(entries[name] if is_one else {"mcpServers": entries}))
@@ -527,15 +517,23 @@ def connect(
         _tell_what_next(err, launched, state)
 
 
+def _write_entries(path: Path, entries: dict[str, dict[str, Any]], client: Client, *, secret: bool) -> None:
+    """Merge entries into a client's file, and tell what was done."""
+    ignored = keep_out_of_git(path) if secret else ""
+    replaced = [name for name, entry in entries.items() if merge(path, name, entry, secret=secret)]
+    then = "restart Claude Desktop" if client is Client.desktop else "in Claude Code choose it under /mcp, and allow it"
+    told = f"{' and '.join(entries)} {noun(len(entries), 'is', 'are')} there now"
+    out.print(f"{path}: {told}; {then}")
+    if replaced:
+        out.print(f"another entry of that name was replaced: {', '.join(replaced)}")
+    if secret:
+        out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
+
+
 def _refuse_two(folder: Path, scenario: str) -> None:
     """Refuse a scenario over two environments, which a client cannot start by itself. Raises RequestError."""
     if Library([folder.parent]).scenario(folder.name, scenario).second is not None:
         raise RequestError(f"{scenario} is over two environments, which a farm serves: `farm up`, and --lease here")
-
-
-def _merge_all(path: Path, entries: dict[str, dict[str, Any]], *, secret: bool) -> None:
-    for name, entry in entries.items():
-        merge(path, name, entry, secret=secret)
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The configuration of `farm rl train` (TOML): the farm, how episodes are played, and verl's own settings."""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -15,7 +14,7 @@ from rl_training.episode.progress import ProgressShaping
 from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
 from servers.errors import RequestError
-from servers.files.named_file import text_named
+from servers.files.toml_file import TomlError, toml_named
 from servers.files.trouble import trouble
 from servers.perturb.perturbation import PerturbLine
 from servers.records import Record
@@ -143,11 +142,11 @@ def _merged(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path in seen:
         raise TrainingError(f"{path}: it extends itself")
     try:
-        settings = tomllib.loads(text_named(path))
+        settings = toml_named(path)
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{path}: is no TOML: {trouble(error)}") from None
+    except TomlError as error:
+        raise TrainingError(f"{path}: is no TOML: {error}") from None
     base = settings.get("extends")
     if not isinstance(base, str):
         return settings

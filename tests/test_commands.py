@@ -572,6 +572,8 @@ async def test_connect_leaves_a_broken_file_alone(tmp_path: Path) -> None:
         b"\xff",
         HALF_A_CHARACTER,
         A_KEY_TWICE,
+        b'{"mcpServers": {}, "x": 1e400}',
+        b'{"mcpServers": {}, "x": NaN}',
     ]
     homes = [tmp_path / str(number) for number in range(len(contents))]
     for home, content in zip(homes, contents, strict=True):
@@ -583,6 +585,25 @@ async def test_connect_leaves_a_broken_file_alone(tmp_path: Path) -> None:
         assert misused(done, ".mcp.json: is not a client's configuration, and was left alone")
         assert (home / ".mcp.json").read_bytes() == content
         assert named(home) == {".mcp.json"}
+
+
+async def test_connect_changes_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text('{"mcpServers": {"library_loans": {"command": "mine"}}, "x": 1}')
+    (tmp_path / ".mcp.json").symlink_to("kept.json")
+    done = await farm("connect", "claude", "library_loans", "--write", home=tmp_path)
+    assert done.code == 0
+    assert "another entry of that name was replaced: library_loans" in done.out
+    assert (tmp_path / ".mcp.json").is_symlink()
+    kept = json.loads((tmp_path / "kept.json").read_text())
+    assert kept["x"] == 1
+    assert kept["mcpServers"]["library_loans"]["command"] != "mine"
+    again = await farm("connect", "claude", "library_loans", "--write", home=tmp_path)
+    assert "replaced" not in again.out
+
+
+async def test_connect_refuses_a_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").symlink_to(".mcp.json")
+    assert misused(await farm("connect", "claude", "library_loans", "--write", home=tmp_path), "leads back to itself")
 
 
 async def test_connect_says_where_it_cannot_write(tmp_path: Path) -> None:

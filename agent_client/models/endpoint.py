@@ -33,6 +33,8 @@ TOO_LONG = ("context_length_exceeded", "maximum context length", "context window
 SYSTEMS_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 SECONDS_TO_CHECK = 60.0
 ATTEMPTS_TO_CHECK = 3
+SHORTEST_KEY = 8
+"""Characters of a key that is taken out of what an endpoint says. A shorter one is a word, such as `none`."""
 OUT_OF_MONEY = "insufficient_quota"
 LOSES_THE_BODY = (301, 302, 303)
 """Redirects after which clients send GET, so that the endpoint never gets the request. 307 and 308 are followed."""
@@ -296,7 +298,7 @@ class Endpoint:
         return f"cannot reach {self.base_url}: {why}; is a model's server running there, and the base URL right?"
 
     def _refusal(self, error: APIStatusError) -> EndpointDown | EndpointRefused | ConversationTooLong:
-        status, words = error.status_code, _words_of(error)
+        status, words = error.status_code, self._without_key(_words_of(error))
         said = f"{self.base_url} answered HTTP {status}{f': {words[:300]}' if words else ''}"
         if status in (400, 413) and any(sign in f"{error.code} {words}".lower() for sign in TOO_LONG):
             return ConversationTooLong(f"the conversation no longer fits the model: {words[:300]}")
@@ -306,6 +308,10 @@ class Endpoint:
                 return EndpointDown(f"{said}; it will not pass soon" + (f": retry in {wait:g} s" if wait else ""))
             return PassingError(said, wait, is_busy=status < 500 or wait is not None)
         return EndpointRefused(f"{said}; {self._hint(status)}", status=status)
+
+    def _without_key(self, words: str) -> str:
+        """What an endpoint says, without the key, which some repeat: the words go into files and reports."""
+        return words.replace(self._key.value, "(the key)") if len(self._key.value) >= SHORTEST_KEY else words
 
     def _hint(self, status: int) -> str:
         variable = self._key.variable if status in ABOUT_KEY else ""

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from agent_client.rules import LimitsOf
 from agent_client.trace import Limits
 from servers.errors import BundleError, RequestError
-from servers.files.named_file import text_named
+from servers.files.toml_file import TomlError, toml_named
 from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
 from servers.perturb.perturbation import PerturbLine
@@ -225,14 +224,14 @@ def read_suite(
         RequestError: the file is missing, or a key is not valid. The message names the key.
     """
     try:
-        written = tomllib.loads(text_named(path))
+        written = toml_named(path)
     except FileNotFoundError as error:
         suites = sorted(one.name for one in path.parent.glob("*.toml"))
         hint = f"; {suggestion(path.name, suites, lister=f'ls {path.parent}')}" if suites else ""
         raise RequestError(f"{path}: cannot be read: {trouble(error)}{hint}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
-    except tomllib.TOMLDecodeError as error:
+    except TomlError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
     given = {
         name: value

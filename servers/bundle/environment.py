@@ -25,7 +25,10 @@ from servers.errors import BundleError
 from servers.limits.json_size import refuse_many_values, values_in
 from servers.validation import problems
 
-CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
+CREATED = re.compile(
+    r"""(?i)\bcreate\s+table\b\s*(?:if\s+not\s+exists\s+)?(?:main\s*\.\s*)?"""
+    r"""(?:(\w+)|"((?:[^"]|"")+)"|'((?:[^']|'')+)'|`((?:[^`]|``)+)`|\[([^\]]+)\])"""
+)
 BYTES_PER_VALUE = 600
 """Memory of one JSON value of a description, most of it in the checks of arguments."""
 MOST_FINDINGS = 200
@@ -223,8 +226,9 @@ def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str], MeasuredSeed
 
 
 def table_names(schema: str) -> frozenset[str]:
-    """The tables that the text of a schema creates."""
-    return frozenset(name.lower() for name in CREATED.findall(schema))
+    """The tables that the text of a schema creates, and those of which it only says so: in a comment, for instance."""
+    found = (match[match.lastindex or 0] for match in CREATED.finditer(schema))
+    return frozenset(re.sub(r"([\"'`])\1", r"\1", name).lower() for name in found)
 
 
 def file_problems(path: Path, error: ValidationError, line: int | None = None) -> list[str]:

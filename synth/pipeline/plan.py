@@ -1,6 +1,5 @@
 """The plan of a run: a TOML file, or options of the command, which take precedence."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -8,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError
 
 from servers.errors import NotFound, RequestError
-from servers.files.named_file import text_named
+from servers.files.toml_file import TomlError, toml_named
 from servers.files.trouble import trouble
 from servers.records import OPENAI, EndpointUrl, Record
 from servers.validation import first_problem
@@ -139,8 +138,8 @@ class RunPlan(Record):
 
 def _read(config: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(text_named(config))
+        return toml_named(config)
     except OSError as error:
         raise NotFound(f"{config}: cannot be read: {trouble(error)}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"{config}: no TOML: {trouble(error)}") from None
+    except TomlError as error:
+        raise RequestError(f"{config}: no TOML: {error}") from None

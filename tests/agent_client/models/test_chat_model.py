@@ -279,6 +279,13 @@ async def test_a_refused_key_is_told_with_the_variable_that_it_comes_from(status
         await ask(refused(status, "no"), api_key=NamedKey("key-1", "SOME_KEY"))
 
 
+async def test_a_key_that_an_endpoint_repeats_is_not_told() -> None:
+    with pytest.raises(EndpointRefused, match=r"bad key Bearer \(the key\); the key is wrong$"):
+        await ask(refused(401, "bad key Bearer sk-secretsecret"), api_key="sk-secretsecret")
+    with pytest.raises(EndpointRefused, match="none of these"):
+        await ask(refused(401, "none of these"))
+
+
 @pytest.mark.parametrize("status", [301, 302, 303])
 async def test_a_redirect_that_loses_the_request_is_told_with_the_address_to_take(status: int) -> None:
     waits = Waits()

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from servers.authoring.check import findings
-from servers.bundle.environment import load
+from servers.bundle.environment import load, table_names
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, NotFound
 from servers.guest.sqlite.compiled_schema import MOST_NAMES
@@ -610,3 +610,13 @@ async def test_the_first_folder_of_a_library_wins(shop: Path, tmp_path: Path) ->
     library = Library([other.parent, shop.parent])
     assert library.environment("shop").policy == "Mine."
     assert library.ids() == ["shop"]
+
+
+def test_the_tables_of_a_schema_are_found_wherever_its_statements_begin() -> None:
+    schema = """
+        CREATE TABLE a(i INTEGER PRIMARY KEY);create table B(i INTEGER PRIMARY KEY); CREATE
+        TABLE IF NOT EXISTS "c ""d"(i INTEGER PRIMARY KEY);
+        CREATE TABLE main.e(i INTEGER PRIMARY KEY);CREATE TABLE[f g](i INTEGER PRIMARY KEY);
+        CREATE TABLE `h`(i INTEGER PRIMARY KEY);CREATE INDEX j ON a(i);
+    """
+    assert table_names(schema) == {"a", "b", 'c "d', "e", "f g", "h"}
