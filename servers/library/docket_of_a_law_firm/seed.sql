@@ -1,0 +1,196 @@
+INSERT INTO people (id, name, rank, status) VALUES
+ ('per_vane', 'Margaret Vane', 'partner', 'active'),
+ ('per_okafor', 'Chidi Okafor', 'partner', 'active'),
+ ('per_lindqvist', 'Astrid Lindqvist', 'partner', 'active'),
+ ('per_harcourt', 'Edmund Harcourt', 'partner', 'on_leave'),
+ ('per_reyes', 'Tomas Reyes', 'senior_associate', 'active'),
+ ('per_nakamura', 'Yuki Nakamura', 'senior_associate', 'active'),
+ ('per_finch', 'Gregory Finch', 'senior_associate', 'left'),
+ ('per_bell', 'Sophie Bell', 'associate', 'active'),
+ ('per_behl', 'Sanjay Behl', 'associate', 'active'),
+ ('per_duarte', 'Ines Duarte', 'associate', 'active'),
+ ('per_mbeki', 'Thandi Mbeki', 'paralegal', 'active'),
+ ('per_kowal', 'Piotr Kowal', 'paralegal', 'active'),
+ ('per_shaw', 'Linda Shaw', 'paralegal', 'active');
+
+INSERT INTO courts (id, name, city, filing_cutoff) VALUES
+ ('crt_county', 'Ashbourne County Court', 'Ashbourne', '16:00'),
+ ('crt_high', 'High Court, Northern Circuit', 'Carrow', '16:30'),
+ ('crt_labour', 'Ashbourne Labour Tribunal', 'Ashbourne', '15:00'),
+ ('crt_appeal', 'Court of Appeal', 'Carrow', '17:00');
+
+INSERT INTO court_holidays (court_id, day, reason) VALUES
+ ('crt_labour', '2026-03-10', 'Assembly of the tribunal''s staff'),
+ ('crt_county', '2026-03-20', 'Founders'' Day'),
+ ('crt_county', '2026-04-03', 'Good Friday'),
+ ('crt_high', '2026-04-03', 'Good Friday'),
+ ('crt_labour', '2026-04-03', 'Good Friday'),
+ ('crt_appeal', '2026-04-03', 'Good Friday'),
+ ('crt_county', '2026-04-06', 'Easter Monday'),
+ ('crt_high', '2026-04-06', 'Easter Monday'),
+ ('crt_high', '2026-03-26', 'Move of the registry');
+
+INSERT INTO admissions (person_id, court_id, admitted_on) VALUES
+ ('per_vane', 'crt_county', '2001-09-14'), ('per_vane', 'crt_high', '2004-02-02'), ('per_vane', 'crt_appeal', '2010-05-20'),
+ ('per_okafor', 'crt_county', '2006-10-03'), ('per_okafor', 'crt_high', '2009-01-19'), ('per_okafor', 'crt_appeal', '2016-03-08'),
+ ('per_lindqvist', 'crt_county', '2008-06-11'), ('per_lindqvist', 'crt_labour', '2008-11-27'),
+ ('per_harcourt', 'crt_county', '1995-04-05'), ('per_harcourt', 'crt_high', '1998-07-21'),
+ ('per_reyes', 'crt_county', '2015-09-30'), ('per_reyes', 'crt_high', '2018-12-04'), ('per_reyes', 'crt_labour', '2017-05-16'),
+ ('per_nakamura', 'crt_county', '2016-02-25'), ('per_nakamura', 'crt_high', '2019-08-13'), ('per_nakamura', 'crt_appeal', '2024-10-01'),
+ ('per_finch', 'crt_county', '2014-03-18'),
+ ('per_bell', 'crt_county', '2022-09-06'), ('per_bell', 'crt_high', '2024-01-15'),
+ ('per_behl', 'crt_county', '2021-11-09'), ('per_behl', 'crt_labour', '2022-04-12'),
+ ('per_duarte', 'crt_high', '2023-06-28');
+
+INSERT INTO parties (id, name, kind) VALUES
+ ('pty_brandt', 'Brandt Timber Ltd', 'company'),
+ ('pty_castellan_homes', 'Castellan Homes Ltd', 'company'),
+ ('pty_castellan_hold', 'Castellan Holdings plc', 'company'),
+ ('pty_osei', 'Abena Osei', 'person'),
+ ('pty_northgate', 'Northgate Clinics', 'company'),
+ ('pty_solheim', 'Ingrid Solheim', 'person'),
+ ('pty_ferryline', 'Ferryline AS', 'company'),
+ ('pty_harbour', 'Ashbourne Harbour Board', 'public_body'),
+ ('pty_dray', 'Dray & Sons Dredging', 'company'),
+ ('pty_pereira', 'Joana Pereira', 'person'),
+ ('pty_velox', 'Velox Couriers Ltd', 'company'),
+ ('pty_marchetti', 'Marchetti Foods', 'company'),
+ ('pty_tannery', 'Tannery Row Residents', 'company'),
+ ('pty_council', 'Ashbourne City Council', 'public_body'),
+ ('pty_quillon', 'Quillon Press', 'company'),
+ ('pty_adeyemi', 'Folake Adeyemi', 'person'),
+ ('pty_lund_e', 'Estate of Harald Lund', 'person'),
+ ('pty_lund', 'Birgit Lund', 'person'),
+ ('pty_sterne', 'Sterne Optics', 'company'),
+ ('pty_hallam', 'Hallam Glass', 'company'),
+ ('pty_koch', 'Anneliese Koch', 'person'),
+ ('pty_mensah', 'Kofi Mensah', 'person'),
+ ('pty_bright', 'Bright Star Nurseries', 'company'),
+ ('pty_haddad', 'Rami Haddad', 'person'),
+ ('pty_royale', 'Royale Lifts', 'company'),
+ ('pty_orchard', 'Orchard Bank', 'company'),
+ ('pty_tallis', 'Simon Tallis', 'person'),
+ ('pty_weir', 'Catriona Weir', 'person'),
+ ('pty_petrov', 'Petrov Haulage', 'company'),
+ ('pty_iqbal', 'Nadia Iqbal', 'person'),
+ ('pty_meridian', 'Meridian Rail', 'company');
+
+INSERT INTO waivers (client_id, adverse_id, signed_on) VALUES
+ ('pty_ferryline', 'pty_solheim', '2026-03-02'),
+ ('pty_orchard', 'pty_quillon', '2025-07-14'),
+ ('pty_harbour', 'pty_council', '2025-05-06'),
+ ('pty_velox', 'pty_koch', '2026-02-27');
+
+INSERT INTO matters (id, title, client_id, court_id, status, docket_number, opened_on, closed_on, outcome) VALUES
+ ('mat_brandt', 'Brandt Timber v Castellan Homes', 'pty_brandt', 'crt_county', 'open', 'AC-2025-0412', '2025-11-03', NULL, NULL),
+ ('mat_osei', 'Osei v Northgate Clinics', 'pty_osei', 'crt_high', 'open', 'HN-2025-1180', '2025-09-22', NULL, NULL),
+ ('mat_solheim', 'Solheim v Ferryline', 'pty_solheim', 'crt_labour', 'open', 'LT-2026-0077', '2026-01-15', NULL, NULL),
+ ('mat_harbour', 'Harbour Board v Dray & Sons', 'pty_harbour', 'crt_high', 'open', 'HN-2025-1302', '2025-10-13', NULL, NULL),
+ ('mat_pereira', 'Pereira v Castellan Holdings', 'pty_pereira', 'crt_county', 'open', 'AC-2025-0466', '2025-12-01', NULL, NULL),
+ ('mat_velox', 'Velox Couriers v Marchetti Foods', 'pty_velox', 'crt_county', 'open', 'AC-2025-0398', '2025-10-27', NULL, NULL),
+ ('mat_tannery', 'Tannery Row Residents v City Council', 'pty_tannery', 'crt_high', 'open', 'HN-2026-0039', '2026-01-19', NULL, NULL),
+ ('mat_quillon', 'Quillon Press v Adeyemi', 'pty_quillon', 'crt_appeal', 'open', 'CA-2026-0012', '2026-02-04', NULL, NULL),
+ ('mat_lund', 'Estate of Lund v Lund', 'pty_lund_e', 'crt_county', 'stayed', 'AC-2025-0301', '2025-08-18', NULL, NULL),
+ ('mat_sterne', 'Sterne Optics v Hallam Glass', 'pty_sterne', 'crt_high', 'stayed', 'HN-2025-0954', '2025-07-07', NULL, NULL),
+ ('mat_koch', 'Koch v Velox Couriers', 'pty_koch', 'crt_county', 'intake', NULL, NULL, NULL, NULL),
+ ('mat_ferryline', 'Ferryline v Hallam Glass', 'pty_ferryline', 'crt_high', 'intake', NULL, NULL, NULL, NULL),
+ ('mat_mensah', 'Mensah v Bright Star Nurseries', 'pty_mensah', 'crt_labour', 'intake', NULL, NULL, NULL, NULL),
+ ('mat_haddad', 'Haddad v Royale Lifts', 'pty_haddad', 'crt_county', 'intake', NULL, NULL, NULL, NULL),
+ ('mat_orchard', 'Orchard Bank v Tallis', 'pty_orchard', 'crt_high', 'intake', NULL, NULL, NULL, NULL),
+ ('mat_weir', 'Weir v Petrov Haulage', 'pty_weir', 'crt_county', 'closed', 'AC-2024-0518', '2024-11-25', '2025-12-12', 'won'),
+ ('mat_gallo', 'Northgate Clinics v Royale Lifts', 'pty_northgate', 'crt_high', 'closed', 'HN-2024-1411', '2024-10-08', '2025-08-29', 'settled'),
+ ('mat_fenn', 'Tallis v Brandt Timber', 'pty_tallis', 'crt_county', 'closed', NULL, NULL, '2026-01-28', 'declined'),
+ ('mat_iqbal', 'Iqbal v Meridian Rail', 'pty_iqbal', 'crt_labour', 'closed', 'LT-2025-0163', '2025-04-02', '2026-02-20', 'lost'),
+ ('mat_roper', 'Marchetti Foods v Petrov Haulage', 'pty_marchetti', 'crt_county', 'closed', 'AC-2025-0117', '2025-03-17', '2025-06-30', 'withdrawn');
+
+INSERT INTO adverse_parties (matter_id, party_id) VALUES
+ ('mat_brandt', 'pty_castellan_homes'), ('mat_osei', 'pty_northgate'), ('mat_solheim', 'pty_ferryline'),
+ ('mat_harbour', 'pty_dray'), ('mat_pereira', 'pty_castellan_hold'), ('mat_velox', 'pty_marchetti'),
+ ('mat_tannery', 'pty_council'), ('mat_quillon', 'pty_adeyemi'), ('mat_lund', 'pty_lund'), ('mat_sterne', 'pty_hallam'),
+ ('mat_koch', 'pty_velox'), ('mat_ferryline', 'pty_hallam'), ('mat_mensah', 'pty_bright'), ('mat_haddad', 'pty_royale'),
+ ('mat_orchard', 'pty_tallis'), ('mat_weir', 'pty_petrov'), ('mat_gallo', 'pty_royale'), ('mat_fenn', 'pty_brandt'),
+ ('mat_iqbal', 'pty_meridian'), ('mat_roper', 'pty_petrov');
+
+INSERT INTO staff (matter_id, person_id, role, since) VALUES
+ ('mat_brandt', 'per_vane', 'lead', '2025-11-03'), ('mat_brandt', 'per_bell', 'second', '2025-11-10'), ('mat_brandt', 'per_mbeki', 'paralegal', '2025-11-10'),
+ ('mat_osei', 'per_okafor', 'lead', '2025-09-22'), ('mat_osei', 'per_duarte', 'second', '2025-09-29'), ('mat_osei', 'per_kowal', 'paralegal', '2025-10-06'),
+ ('mat_solheim', 'per_reyes', 'lead', '2026-01-15'), ('mat_solheim', 'per_behl', 'second', '2026-01-15'),
+ ('mat_harbour', 'per_reyes', 'lead', '2025-10-13'), ('mat_harbour', 'per_bell', 'second', '2025-10-13'), ('mat_harbour', 'per_duarte', 'second', '2025-12-08'), ('mat_harbour', 'per_shaw', 'paralegal', '2025-10-20'),
+ ('mat_pereira', 'per_reyes', 'lead', '2025-12-01'), ('mat_pereira', 'per_behl', 'second', '2025-12-01'),
+ ('mat_velox', 'per_nakamura', 'lead', '2025-10-27'), ('mat_velox', 'per_mbeki', 'paralegal', '2025-11-03'),
+ ('mat_tannery', 'per_okafor', 'lead', '2026-01-19'), ('mat_tannery', 'per_nakamura', 'second', '2026-01-19'),
+ ('mat_quillon', 'per_vane', 'lead', '2026-02-04'), ('mat_quillon', 'per_nakamura', 'second', '2026-02-04'), ('mat_quillon', 'per_shaw', 'paralegal', '2026-02-09'),
+ ('mat_lund', 'per_lindqvist', 'lead', '2025-08-18'), ('mat_lund', 'per_behl', 'second', '2025-08-18'),
+ ('mat_sterne', 'per_reyes', 'lead', '2025-07-07'), ('mat_sterne', 'per_duarte', 'second', '2025-07-07'),
+ ('mat_koch', 'per_lindqvist', 'lead', '2026-03-04'),
+ ('mat_ferryline', 'per_vane', 'lead', '2026-03-03'),
+ ('mat_mensah', 'per_kowal', 'paralegal', '2026-03-09'),
+ ('mat_haddad', 'per_nakamura', 'lead', '2026-03-05'),
+ ('mat_orchard', 'per_okafor', 'lead', '2026-03-06'), ('mat_orchard', 'per_bell', 'second', '2026-03-06'),
+ ('mat_weir', 'per_vane', 'lead', '2024-11-25'), ('mat_gallo', 'per_okafor', 'lead', '2024-10-08'),
+ ('mat_fenn', 'per_kowal', 'paralegal', '2026-01-26'), ('mat_iqbal', 'per_lindqvist', 'lead', '2025-04-02'), ('mat_iqbal', 'per_behl', 'second', '2025-04-02'),
+ ('mat_roper', 'per_finch', 'second', '2025-03-17'), ('mat_roper', 'per_nakamura', 'lead', '2025-03-17');
+
+INSERT INTO deadline_kinds (kind, most_extensions, most_days, partner_approves) VALUES
+ ('answer', 2, 28, 0), ('discovery', 2, 42, 0), ('motion', 1, 14, 1), ('appeal', 0, 0, 1);
+
+INSERT INTO deadlines (id, matter_id, kind, first_due_on, due_on, extensions, status) VALUES
+ ('ddl_0101', 'mat_brandt', 'answer', '2026-02-16', '2026-03-16', 2, 'pending'),
+ ('ddl_0102', 'mat_brandt', 'discovery', '2026-04-20', '2026-04-20', 0, 'pending'),
+ ('ddl_0103', 'mat_osei', 'discovery', '2026-03-20', '2026-03-20', 0, 'pending'),
+ ('ddl_0104', 'mat_solheim', 'answer', '2026-03-06', '2026-03-06', 0, 'pending'),
+ ('ddl_0105', 'mat_solheim', 'discovery', '2026-03-19', '2026-04-02', 1, 'pending'),
+ ('ddl_0106', 'mat_harbour', 'motion', '2026-03-13', '2026-03-24', 1, 'pending'),
+ ('ddl_0107', 'mat_harbour', 'discovery', '2026-03-12', '2026-03-12', 0, 'met'),
+ ('ddl_0108', 'mat_pereira', 'motion', '2026-03-19', '2026-03-19', 0, 'pending'),
+ ('ddl_0109', 'mat_pereira', 'answer', '2026-03-23', '2026-03-23', 0, 'pending'),
+ ('ddl_0110', 'mat_velox', 'answer', '2026-03-10', '2026-03-10', 0, 'pending'),
+ ('ddl_0111', 'mat_velox', 'discovery', '2026-03-27', '2026-03-27', 0, 'pending'),
+ ('ddl_0112', 'mat_tannery', 'answer', '2026-02-25', '2026-02-25', 0, 'met'),
+ ('ddl_0113', 'mat_tannery', 'motion', '2026-04-02', '2026-04-02', 0, 'pending'),
+ ('ddl_0114', 'mat_quillon', 'appeal', '2026-03-31', '2026-03-31', 0, 'pending'),
+ ('ddl_0115', 'mat_lund', 'discovery', '2026-03-24', '2026-04-14', 1, 'pending'),
+ ('ddl_0116', 'mat_sterne', 'motion', '2026-04-10', '2026-04-10', 0, 'pending'),
+ ('ddl_0117', 'mat_weir', 'answer', '2025-01-20', '2025-01-20', 0, 'met'),
+ ('ddl_0118', 'mat_gallo', 'discovery', '2025-03-03', '2025-03-31', 2, 'met'),
+ ('ddl_0119', 'mat_iqbal', 'motion', '2025-09-15', '2025-09-15', 0, 'missed'),
+ ('ddl_0120', 'mat_roper', 'answer', '2025-05-12', '2025-05-26', 1, 'vacated'),
+ ('ddl_0121', 'mat_osei', 'answer', '2025-10-20', '2025-10-20', 0, 'met'),
+ ('ddl_0122', 'mat_pereira', 'discovery', '2026-02-18', '2026-02-18', 0, 'missed');
+
+INSERT INTO hearings (id, matter_id, kind, starts_at, minutes, person_id, moves, status) VALUES
+ ('hrg_201', 'mat_brandt', 'status_conference', '2026-03-18 10:00:00', 60, 'per_vane', 0, 'set'),
+ ('hrg_202', 'mat_osei', 'settlement', '2026-03-24 14:00:00', 120, 'per_okafor', 0, 'set'),
+ ('hrg_203', 'mat_solheim', 'status_conference', '2026-03-11 11:00:00', 30, 'per_behl', 1, 'set'),
+ ('hrg_204', 'mat_harbour', 'motion', '2026-03-18 13:00:00', 90, 'per_reyes', 2, 'set'),
+ ('hrg_205', 'mat_pereira', 'settlement', '2026-03-25 09:30:00', 60, 'per_reyes', 0, 'set'),
+ ('hrg_206', 'mat_velox', 'trial', '2026-04-15 09:00:00', 420, 'per_nakamura', 1, 'set'),
+ ('hrg_207', 'mat_tannery', 'motion', '2026-03-13 10:00:00', 45, 'per_okafor', 0, 'set'),
+ ('hrg_208', 'mat_quillon', 'motion', '2026-04-08 10:00:00', 90, 'per_vane', 0, 'set'),
+ ('hrg_209', 'mat_brandt', 'motion', '2026-04-15 13:30:00', 60, 'per_bell', 0, 'set'),
+ ('hrg_210', 'mat_osei', 'status_conference', '2026-01-21 09:30:00', 30, 'per_okafor', 0, 'held'),
+ ('hrg_211', 'mat_lund', 'settlement', '2026-02-19 11:00:00', 90, 'per_lindqvist', 1, 'vacated'),
+ ('hrg_212', 'mat_weir', 'trial', '2025-11-18 09:00:00', 360, 'per_vane', 0, 'held'),
+ ('hrg_213', 'mat_iqbal', 'trial', '2026-01-29 10:00:00', 240, 'per_lindqvist', 2, 'held'),
+ ('hrg_214', 'mat_harbour', 'status_conference', '2025-12-16 15:00:00', 45, 'per_bell', 0, 'held');
+
+INSERT INTO filings (id, matter_id, deadline_id, title, drafted_by, approved_by, status, filed_at) VALUES
+ ('fil_301', 'mat_brandt', 'ddl_0101', 'Answer to the counterclaim of Castellan Homes', 'per_bell', 'per_vane', 'approved', NULL),
+ ('fil_302', 'mat_osei', 'ddl_0103', 'Disclosure of the medical expert', 'per_duarte', NULL, 'draft', NULL),
+ ('fil_303', 'mat_osei', NULL, 'Position paper for the settlement talks', 'per_kowal', 'per_duarte', 'approved', NULL),
+ ('fil_304', 'mat_solheim', 'ddl_0104', 'Answer to Ferryline''s statement', 'per_behl', 'per_reyes', 'approved', NULL),
+ ('fil_305', 'mat_solheim', NULL, 'List of witnesses, crew of the night ferry', 'per_behl', 'per_reyes', 'approved', NULL),
+ ('fil_306', 'mat_harbour', 'ddl_0107', 'Second production of survey charts', 'per_shaw', 'per_bell', 'filed', '2026-03-05 11:40:00'),
+ ('fil_307', 'mat_harbour', 'ddl_0106', 'Motion for an inspection of the dredger', 'per_bell', NULL, 'draft', NULL),
+ ('fil_308', 'mat_pereira', 'ddl_0108', 'Motion to compel the lease accounts', 'per_behl', NULL, 'draft', NULL),
+ ('fil_309', 'mat_pereira', 'ddl_0122', 'Answers to interrogatories', 'per_behl', 'per_reyes', 'rejected', '2026-02-18 15:10:00'),
+ ('fil_310', 'mat_velox', 'ddl_0110', 'Answer to the set-off of Marchetti Foods', 'per_mbeki', 'per_nakamura', 'approved', NULL),
+ ('fil_311', 'mat_velox', 'ddl_0111', 'Schedule of late deliveries', 'per_mbeki', NULL, 'draft', NULL),
+ ('fil_312', 'mat_tannery', 'ddl_0112', 'Reply to the Council on standing', 'per_nakamura', 'per_okafor', 'filed', '2026-02-24 14:05:00'),
+ ('fil_313', 'mat_tannery', 'ddl_0113', 'Motion for an interim order on the demolition', 'per_nakamura', NULL, 'draft', NULL),
+ ('fil_314', 'mat_quillon', 'ddl_0114', 'Opening brief on the reading of clause nine', 'per_nakamura', 'per_vane', 'approved', NULL),
+ ('fil_315', 'mat_lund', NULL, 'Inventory of the house in Mill Lane', 'per_behl', NULL, 'draft', NULL),
+ ('fil_316', 'mat_weir', 'ddl_0117', 'Answer of Catriona Weir', 'per_vane', 'per_okafor', 'filed', '2025-01-17 10:22:00'),
+ ('fil_317', 'mat_gallo', 'ddl_0118', 'Maintenance logs of the goods lift', 'per_okafor', 'per_vane', 'filed', '2025-03-28 16:01:00'),
+ ('fil_318', 'mat_quillon', NULL, 'Notice of change of address', 'per_shaw', NULL, 'draft', NULL),
+ ('fil_319', 'mat_brandt', NULL, 'Stipulation on the moisture samples', 'per_mbeki', 'per_bell', 'filed', '2026-02-26 09:48:00');
