@@ -1,5 +1,6 @@
 """Setting: from a title, or a mined topic, to the system of an environment."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,5 +52,5 @@ def _findings(answer: Setting) -> Iterator[str]:
     if "\n" in answer.title.strip():
         yield "title: is one line"
     for word in ("environment", "simulat", "benchmark", "LLM", "database schema"):
-        if word.lower() in answer.introduction.lower():
+        if re.search(rf"\b{word}", answer.introduction, re.IGNORECASE):
             yield f"introduction: says {word!r}; speak of the system as if it were real: the agent reads this"

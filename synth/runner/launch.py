@@ -108,10 +108,11 @@ class RunSettings:
     ) -> int:
         say = self.console.print
         total = progress.total
+        money = f", {total.money:.2f} spent" if any(progress.prices.model_dump().values()) else ""
         say(
             f"{progress.count('accepted')} accepted, {progress.count('rejected')} rejected; "
             f"{counted(total.asked - total.cached, 'request')}, {counted(total.cached, 'answer')} from the cache, "
-            f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
+            f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens{money}.",
             soft_wrap=True,
         )
         first = [

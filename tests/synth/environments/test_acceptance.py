@@ -127,6 +127,13 @@ async def test_a_setting_speaks_of_the_system_and_not_of_a_simulation() -> None:
     assert {one.partition(":")[0] for one in found} == {"title", "introduction", "scope"}
 
 
+async def test_a_name_may_have_a_word_of_ours_inside() -> None:
+    town = Setting(title="Cinema", introduction="The cinema of the town of Vellmar. " * 4, scope="x" * 200)
+    assert await accept_setting(town) == []
+    told = town.model_copy(update={"introduction": town.introduction + "An LLM writes to it."})
+    assert [one.partition(";")[0] for one in await accept_setting(told)] == ["introduction: says 'LLM'"]
+
+
 async def test_a_large_seed_is_multiplied_by_a_program(schema: Schema, seed: Seed) -> None:
     async with Guests() as guests:
         text = await grown(

@@ -49,7 +49,9 @@ async def test_a_run_makes_an_environment_of_each_topic(tmp_path: Path) -> None:
 async def test_a_rejection_is_told_to_the_writer_with_its_own_answer(tmp_path: Path) -> None:
     model = Model()
     async with model.serve() as base_url:
-        await ran(tmp_path, topics=["Loans"], base_url=base_url)
+        done = await ran(tmp_path, topics=["Loans"], base_url=base_url)
+    assert "tokens.\n" in done.out
+    assert "spent" not in done.out  # no price was given
     said, told = model.requests[1]["messages"][2:]
     assert (said["role"], json.loads(said["content"])) == ("assistant", {"names": ["one"]})
     assert told["role"] == "user"
