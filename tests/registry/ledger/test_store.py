@@ -1,11 +1,13 @@
 """The ledger on disk: made, opened again, brought up to date, refused."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
 
+from registry.ledger import database
 from registry.ledger.database import LedgerError
 from registry.ledger.store import KeptLease, Ledger
 from registry.ledger.tables import REVISIONS
@@ -69,6 +71,21 @@ def test_a_lease_that_was_prolonged_in_the_meantime_is_not_expired(tmp_path: Pat
     assert [kept.instance for kept in ledger.forget(over_since=2_000.0, at=1.0, limit=10)] == [LEASE.instance]
     assert not ledger.prolong(LEASE.instance, until=3_000.0, over_since=0.0)
     assert ledger.close_leases([LEASE.instance], at=2_001.0) == 0
+    ledger.close()
+
+
+def test_writers_of_one_process_wait_for_each_other_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 0)  # SQLite itself lets nobody wait
+    ledger = Ledger.open(url(tmp_path))
+
+    def add(number: int) -> bool:
+        return ledger.add([LEASE._replace(instance=f"{number:016}")])
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(add, range(400)))
+    assert len(ledger.instances_on(LEASE.worker)) == 400
     ledger.close()
 
 
