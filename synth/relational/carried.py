@@ -26,6 +26,8 @@ STATE_MUTANTS = 60
 """Mutants of the state after the solution, and half as many of the first one."""
 DRAWN_RUNS = 24
 DRAWN_CALLS = 3
+MOST_OF_ROWS, MOST_OF_ENTRY = 1500, 400
+"""Characters of the rows that a refusal shows, and of one entry in it."""
 IS_TRUE = Comparison(op="==", value=1)
 Verdicts = dict[str, bool]
 
@@ -89,7 +91,7 @@ class CheckComparison:
             await run.own.close()
         for state, count in ((last, STATE_MUTANTS), (first, STATE_MUTANTS // 2)):
             async for mutant in self._mutants(state, count):
-                await self._ask(mutant, "with changed rows", is_mutant=True)
+                await self._ask(mutant, "with changed rows", unchanged=state)
         return self.found
 
     async def _launched(self, imported: str, own: str) -> PairedRun:
@@ -197,8 +199,11 @@ class CheckComparison:
                 await run.imported.close()
                 await run.own.close()
 
-    async def _ask(self, run: PairedRun, what: str, *, is_mutant: bool = False) -> Verdicts:
-        """Ask both kinds of checks, and note where they disagree. Returns what the imported ones say."""
+    async def _ask(self, run: PairedRun, what: str, *, unchanged: TwinState | None = None) -> Verdicts:
+        """Ask both kinds of checks, and note where they disagree. Returns what the imported ones say.
+
+        `unchanged` is the state of which the present one has changed rows.
+        """
         theirs = _verdicts(await run.imported.judge(self._theirs))
         said = await run.own.judge(self._ours)
         broken = [f"{one.checkpoint}: {one.error}" for one in said.verdicts if one.error]
@@ -206,11 +211,11 @@ class CheckComparison:
             raise CheckpointError(f"checks.{broken[0]}")
         ours, seen = _verdicts(said), {one.checkpoint: one.seen for one in said.verdicts}
         self.found.asked += 1
-        self.found.mutants += is_mutant
+        self.found.mutants += unchanged is not None
         for name, holds in theirs.items():
             if ours[name] != holds:
                 told = "holds" if holds else "does not hold"
-                shown = f" Rows: {_shown(run.state)}" if is_mutant else ""
+                shown = "" if unchanged is None else f" {rows_shown(run.state, unchanged)}"
                 self.found.disagreements.setdefault(
                     name, f"{what}: the check {told}, and the SELECT gives {seen[name]}.{shown}"
                 )
@@ -221,8 +226,20 @@ def _verdicts(said: Assessment) -> Verdicts:
     return {one.checkpoint: one.holds for one in said.verdicts}
 
 
-def _shown(state: TwinState) -> str:
-    return str({name: attribute.value for name, attribute in state.items()})[:1500]
+def rows_shown(state: TwinState, unchanged: TwinState) -> str:
+    """The rows of a state in words: the changed entries, then all rows, those of changed containers first."""
+    entries: list[str] = []
+    for name, held in state.items():
+        before = unchanged[name].entries if name in unchanged else {}
+        for key in {**before, **held.entries}:
+            if (key in before, before.get(key)) != (key in held.entries, held.entries.get(key)):
+                now = str(held.entries[key]) if key in held.entries else "gone"
+                was = str(before[key]) if key in before else "nothing"
+                entries.append(f"{name} {key!r} is {now[:MOST_OF_ENTRY]} and was {was[:MOST_OF_ENTRY]}")
+    order = sorted(state, key=lambda name: state[name] == unchanged.get(name))
+    rows = str({name: state[name].value for name in order})
+    changed = "; ".join(entries)[:MOST_OF_ROWS]
+    return f"Changed: {changed or 'the order'}. Rows: {rows[:MOST_OF_ROWS]}"
 
 
 def without_one(state: TwinState) -> list[TwinState]:

@@ -9,8 +9,9 @@ from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.scenario import PlannedCall
 from servers.scenario.scenario_file import load_scenarios
 from synth.play.playground import Playground
-from synth.relational.carried import Agreement, CheckComparison, sql_checkpoint
+from synth.relational.carried import MOST_OF_ROWS, Agreement, CheckComparison, rows_shown, sql_checkpoint
 from synth.relational.equivalence import twin_starts
+from synth.relational.states import HeldAttribute
 from tests.synth.relational.shelf import rewritten, shelf, twin
 
 DROPPED = [PlannedCall(tool="drop", arguments={"box_id": "B3"})]
@@ -59,3 +60,15 @@ async def test_calls_that_do_not_succeed_are_no_solution(tmp_path: Path) -> None
 async def test_a_select_that_cannot_be_asked_is_said(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no such table: bottles"):
         await compared(tmp_path, "SELECT count(*) = 0 FROM bottles", calls=DROPPED)
+
+
+def test_a_refusal_shows_the_rows_that_were_changed_however_many_others_there_are() -> None:
+    many = HeldAttribute("dict", {f"N{number}": {"text": "x" * 100} for number in range(100)})
+    before = {"notes": many, "boxes": HeldAttribute("dict", {"B1": {"name": "nails"}, "B2": {"name": "hooks"}})}
+    after = {"notes": many, "boxes": HeldAttribute("dict", {"B1": {"name": "hooks"}})}
+    shown = rows_shown(after, before)
+    assert shown.startswith(
+        "Changed: boxes 'B1' is {'name': 'hooks'} and was {'name': 'nails'}; "
+        "boxes 'B2' is gone and was {'name': 'hooks'}. Rows: {'boxes': {'B1': {'name': 'hooks'}}, 'notes': "
+    )
+    assert len(shown) < 2 * MOST_OF_ROWS + 100
