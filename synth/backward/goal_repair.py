@@ -43,9 +43,9 @@ async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAg
     scenario, clock = await _closed(stage, scenario), stage.environment.description.clock
     if BACKWARD in scenario.tags:
         explained = await _explained(stage, await _rebuilt(stage, judged_by_prose(scenario)))
-        return await examine(stage, await _rivalled(stage, judged_by_line(explained, clock)), others)
+        return await examine(stage, await rivalled(stage, judged_by_line(explained, clock)), others)
     scenario = judged_by_line(scenario, clock)
-    seen = await examine(stage, await _rivalled(stage, scenario), others)
+    seen = await examine(stage, await rivalled(stage, scenario), others)
     return await examine(stage, await _added(stage, seen), others) if any(one.alive for one in seen.told) else seen
 
 
@@ -62,7 +62,7 @@ async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"solution": solution, "certificate": None})
 
 
-async def _rivalled(stage: Playground, scenario: Scenario) -> Scenario:
+async def rivalled(stage: Playground, scenario: Scenario) -> Scenario:
     """The scenario with rivals for its names, except those that a right answer mentions."""
     reference = await played(stage, scenario)
     try:

@@ -16,8 +16,10 @@ from typing import NamedTuple, get_args
 from servers.bundle.phrases import phrases_if_readable
 from servers.cli.command_options import levels_in
 from servers.errors import BrokenQuery, BundleError, QueryError, RequestError
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario, Weakness
 from synth.backward.generator import AHEAD, Yield
+from synth.backward.goal_repair import rivalled
 from synth.backward.job import ErrandOutcome
 from synth.certify.agents.weak_agents import LADDER
 from synth.certify.agents.wrong_agents import name_of
@@ -172,6 +174,8 @@ async def _made(
                 scenario = await scenario_of(other, recipe, binding, name, turn=order.turn)
     except Unfit as error:
         return ErrandOutcome(at, "dropped", f"{recipe.id}: {error}")
+    if _asks_for_a_name(scenario):
+        scenario = await rivalled(kitchen.stage, scenario)
     if _tells(scenario) & known:
         return ErrandOutcome(at, "twice")
     seen = await examine(kitchen.stage, scenario)
@@ -229,6 +233,12 @@ async def make_from_recipes(
         reasons = "; ".join(f"{reason} ({times})" for reason, times in (made.dropped + made.rejected).most_common(4))
         raise BundleError(f"{stage.environment.id}: no scenario came of its recipes: {reasons or 'nothing fits them'}")
     return made
+
+
+def _asks_for_a_name(scenario: Scenario) -> bool:
+    """Whether an answer must tell a name, which the other values of its column rival."""
+    answers = [one for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
+    return any(fact.type in ("name", "list") for one in answers for fact in one.facts)
 
 
 def _judged(outcome: ErrandOutcome, wanted: Wanted, told: set[str]) -> ErrandOutcome:

@@ -8,6 +8,7 @@ import pytest
 
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError, RequestError
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
 from synth.certify.certifier import examine
@@ -110,6 +111,16 @@ async def test_a_key_that_the_task_tells_needs_no_result_that_shows_it(tmp_path:
     untold = {**told, "task": DEAREST["task"]}
     with pytest.raises(BundleError, match="'t6' was shown nowhere"):
         await made(await shop_with(tmp_path / "untold", untold), n=1)
+
+
+async def test_a_name_that_is_asked_for_has_all_others_of_its_column_as_rivals(tmp_path: Path) -> None:
+    asked = {"ask": "what it is called", "value": "called", "say": "It is the {value}."}
+    top = "SELECT id AS thing, name AS called, cents AS rank FROM things ORDER BY cents DESC"
+    text = DEAREST["task"][0] + " What is it called?"
+    recipe = {**DEAREST, "picks": {"top": top}, "questions": [asked], "task": [text], "weak": {}}
+    [one, *_] = await made(await shop_with(tmp_path / "shop", recipe))
+    [fact] = [fact for told in one.checkpoints if isinstance(told, AnswerCheckpoint) for fact in told.facts]
+    assert set(fact.confusable) == {"anvil", "bell", "candle", "drum", "easel"}
 
 
 async def test_of_two_dearest_neither_is_chosen(tmp_path: Path) -> None:
