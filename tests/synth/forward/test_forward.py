@@ -265,7 +265,7 @@ async def test_the_command_says_what_it_lacks(tmp_path: Path) -> None:
 
 async def test_a_solver_whose_key_is_refused_is_a_misuse(bundle: Path) -> None:
     model = RecordedModel(instead=ALONE)
-    async with StubEndpoint([refused(401, "bad key")]).serve() as solver:
+    async with StubEndpoint([refused(401, "bad key")] * 2).serve() as solver:  # both attempts ask
         done = await made(bundle.parent, model, "--solver", "other", "--solver-url", solver)
     assert (done.code, model.count("Checks")) == (2, 1)
     assert done.err.startswith("farm: solver: ")
