@@ -266,7 +266,7 @@ class AgentDoor:
         """Refuse a request before its body is read. A stranger learns only the reason."""
         if self._loopback_only and (wrong := misled(headers)) is not None:
             return RequestRefusal(wrong[0], "misled", wrong[1])
-        has_left = instance_id is not None and self._worker.departures.has_left(instance_id)
+        has_left = instance_id is not None and instance_id in self._worker.departures.left
         if instance_id is None or not (has_left or self._worker.has(instance_id)):
             return NOTHING_HERE
         if not hmac.compare_digest(bearer(headers), self._token_of(instance_id)):

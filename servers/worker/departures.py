@@ -22,12 +22,12 @@ NAME = re.compile(rb"[a-z0-9]{8,40}")
 
 
 class Departures:
-    """The departures of one worker. `leaving` has the name of the copy that is being made of each instance."""
+    """The departures of one worker. `leaving` names the copy that is being made of each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.leaving: dict[str, str] = {}
-        self._left: OrderedDict[str, None] = OrderedDict()
+        self.left: OrderedDict[str, None] = OrderedDict()
 
     def read(self, present: Collection[str]) -> None:
         """Read what was written before a restart. Raises OSError."""
@@ -39,7 +39,7 @@ class Departures:
                 remove(path)
         left = [path for path in self._folder.glob(f"*{LEFT_SUFFIX}") if INSTANCE_ID.fullmatch(path.stem)]
         for path in sorted(left, key=lambda path: path.lstat().st_mtime_ns):
-            self._left[path.stem] = None
+            self.left[path.stem] = None
         self._forget_first()
 
     def see_that_it_stays(self, instance: str) -> None:
@@ -82,15 +82,12 @@ class Departures:
             write_private(self._path(instance, LEFT_SUFFIX), b"")
         except OSError as error:
             raise StateError(f"instance {instance} cannot be marked as left: {error.strerror}") from None
-        self._left[instance] = None
+        self.left[instance] = None
         self._forget_first()
 
-    def has_left(self, instance: str) -> bool:
-        return instance in self._left
-
     def _forget_first(self) -> None:
-        while len(self._left) > MOST_LEFT:
-            remove(self._path(self._left.popitem(last=False)[0], LEFT_SUFFIX))
+        while len(self.left) > MOST_LEFT:
+            remove(self._path(self.left.popitem(last=False)[0], LEFT_SUFFIX))
 
     def _path(self, instance: str, suffix: str) -> Path:
         return self._folder / f"{instance}{suffix}"

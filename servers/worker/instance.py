@@ -197,7 +197,8 @@ class Instance:
         self.waiting += 1
         try:
             async with self.turn:
-                self._see_that_it_stays()
+                if self.leaving:  # rarely: no function is entered for nothing
+                    self._see_that_it_stays()
                 told, refusal = self._checked(tool, arguments)
                 now = self.now()
                 running = self._run if self.view is None else self._run_seen

@@ -263,7 +263,8 @@ class Worker:
 
     async def opened(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle. A large file is read in a thread. Raises like `find`."""
-        self.departures.see_that_it_stays(instance_id)
+        if self.departures.leaving:
+            self.departures.see_that_it_stays(instance_id)
         instance = self._holding.find(instance_id)
         if instance is not None:
             return instance

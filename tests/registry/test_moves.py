@@ -133,7 +133,7 @@ async def test_the_old_url_says_that_the_instance_is_moving_and_then_that_it_has
         assert await answered() == (410, "moved")
         assert await answered({}) == (401, "unauthorized")
     await both.restart("local")
-    assert both.doors["local"].worker.departures.has_left(instance)
+    assert instance in both.doors["local"].worker.departures.left
 
 
 async def test_of_many_moves_at_once_one_is_made_and_nothing_is_lost(both: TwoWorkers) -> None:
@@ -395,4 +395,4 @@ async def test_of_many_that_have_left_the_last_ones_are_told(tmp_path: Path, mon
     again = Departures(tmp_path)
     again.read(())
     for one in (told, again):
-        assert [one.has_left(name) for name in ("a" * 8, "b" * 8, "c" * 8)] == [False, True, True]
+        assert [name in one.left for name in ("a" * 8, "b" * 8, "c" * 8)] == [False, True, True]
