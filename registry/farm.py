@@ -42,10 +42,11 @@ from servers.doors.mcp import no_instances
 from servers.doors.server import listen, serving, url_of
 from servers.doors.worker_process import WorkerDoors, opened, sole_user
 from servers.errors import RequestError, StateError
-from servers.files.private_files import kept_secret, write_private
+from servers.files.private_files import SHORTEST_SECRET, kept_secret, weakness, write_private
 from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
 from servers.guest.walls import WALLS
+from servers.joining.proofs import SHORTEST_TOKEN
 from servers.telemetry.logs import Level
 from servers.worker.settings import ORDINARY, JoinSettings, WorkerOrder, WorkerSettings
 from servers.worker.worker import Worker
@@ -130,6 +131,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
     """
     _see_to_replica(options)
     _see_to_engine(options)
+    _see_to_secrets(options)
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(_listening(options))
         stack.enter_context(sole_user(options.state, FILES))
@@ -226,6 +228,17 @@ def _see_to_replica(options: Options) -> None:
         raise RequestError(f"a replica needs {' and '.join(lacking)}, the same as the other registries of its farm")
     if options.workers != 0:
         raise RequestError("a replica has no workers of its own: give --workers 0, and join workers by `farm worker`")
+
+
+def _see_to_secrets(options: Options) -> None:
+    """Refuse a token that a stranger could guess. Who guesses one may do everything."""
+    for name, token, shortest in (
+        ("control token", options.token, SHORTEST_SECRET),
+        ("join token", options.join_token, SHORTEST_TOKEN),
+    ):
+        weak = weakness(token.encode(), shortest=shortest) if token else None
+        if weak is not None:
+            raise RequestError(f"the {name} could be guessed: {weak}; give a longer one, or none, and one is made")
 
 
 def _see_to_engine(options: Options) -> None:

@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 from weakref import WeakValueDictionary
 
 from registry.catalogue import Catalogue
 from registry.events import RegistryEvents
 from registry.ledger.database import LedgerError
 from registry.ledger.lease_clock import LeaseClock, dated
-from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
+from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status, TakenInstance
 from registry.messages import KEEP_SECONDS, LaunchRequest, Lease, LeasePart, Score, SecondInstance, WorkerCard
 from registry.moves import Moves
 from registry.scoring import JudgedPlace, judged
@@ -279,7 +279,7 @@ class Registry:
         try:
             tickets = await door.ask(FORK, ForkOrder(instance=parent.instance, count=count))
             seat = self.fleet.seat(door.kept.worker)
-            return seat, await self.fleet.counted(seat, count, tickets)
+            return seat, self.fleet.counted(seat, count, tickets)
         except (WorkerAway, Moving):
             raise
         except CapacityError:
@@ -338,7 +338,10 @@ class Registry:
         """The token of an instance, while its lease is live."""
         if kept is None or kept.standing(self.clock.now()) != "live":
             return None
-        return await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=kept.copy))
+        ticket = await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=kept.copy))
+        if ticket.instance != kept.copy:
+            raise InfraError(f"the worker {kept.worker} answers about another instance than {kept.copy}")
+        return ticket
 
     async def leases(self, page: Page, *, status: Status | None = None, environment: str | None = None) -> LeasePart:
         """Leases, the newest first, without their tokens."""
@@ -513,6 +516,8 @@ class Registry:
         placed = [(lease.seat, lease.ticket) for lease in every]
         try:
             added = await asyncio.to_thread(self.ledger.add, [lease.kept for lease in every])
+        except TakenInstance:
+            await self._refuse_taken(placed)
         except LedgerError:
             await abandon(placed)
             raise
@@ -525,6 +530,18 @@ class Registry:
             if seat.lost:  # it was given up on before the ledger knew these
                 await self.lose(seat)
         return [self._shown_new(lease, lease.beside) for lease in new]
+
+    async def _refuse_taken(self, placed: list[tuple[FleetMember, Ticket]]) -> NoReturn:
+        """A worker names instances that are leased already. These are left alone, and what others launched is closed.
+
+        Raises:
+            InfraError: always.
+        """
+        taken = await asyncio.to_thread(self.ledger.known, [ticket.instance for _, ticket in placed])
+        liars = {seat.name for seat, ticket in placed if ticket.instance in taken}
+        await abandon([(seat, ticket) for seat, ticket in placed if seat.name not in liars])
+        named = ", ".join(sorted(liars)) or "a worker"
+        raise InfraError(f"{named}: says that it launched an instance which is leased already; restart this worker")
 
     def _shown_new(self, lease: NewLease, beside: NewLease | None) -> Lease:
         if beside is None:

@@ -5,7 +5,8 @@ It deletes nothing before it has confirmed that the ledger is this farm's. Of se
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,11 +27,12 @@ from servers.doors.operations import (
     EmptyOrder,
     InstanceOrder,
 )
-from servers.errors import FarmError, NotFound
+from servers.errors import FarmError, InfraError, NotFound
 
 BATCH = 100
 GRACE_SECONDS = 60.0
 SECONDS_TO_ANSWER = 5.0
+"""Seconds that a worker has in one pass. The rest is done in a later one, and no other worker waits for it."""
 PASSES_BETWEEN_RECONCILES = 5
 
 log = logging.getLogger("farm.reaper")
@@ -71,23 +73,44 @@ class Reaper:
         A state that was kept for its time is deleted.
         """
         reaped = 0
-        async for kept in self._ended(self._expire):
-            await self.registry.suspend(kept)
-            reaped += 1
-        async for kept in self._ended(self._forget):
-            await self.registry.delete(kept)
+        late: set[str] = set()
+        async for batch in self._ended(self._expire):
+            await self._for_each(batch, self.registry.suspend, late)
+            reaped += len(batch)
+        async for batch in self._ended(self._forget):
+            await self._for_each(batch, self.registry.delete, late)
         self.orphans += reaped
         return reaped
 
-    async def _ended(self, end: Callable[[], list[KeptLease]]) -> AsyncGenerator[KeptLease]:
+    async def _ended(self, end: Callable[[], list[KeptLease]]) -> AsyncGenerator[list[KeptLease]]:
         """Yield the leases that `end` ends, batch by batch, until there are no more."""
         while True:
             due = await asyncio.to_thread(end)
-            for kept in due:
-                yield kept
-                await asyncio.sleep(0)
+            yield due
             if len(due) < BATCH:
                 return
+
+    async def _for_each(
+        self, batch: list[KeptLease], do: Callable[[KeptLease], Awaitable[None]], late: set[str]
+    ) -> None:
+        """Do something about each lease, at all workers concurrently. Those that take too long are late.
+
+        A late worker is asked nothing more in this pass: when the workers are checked, what it missed is found.
+        """
+        of_worker: defaultdict[str, list[KeptLease]] = defaultdict(list)
+        for kept in batch:
+            of_worker[kept.worker].append(kept)
+
+        async def at_one(worker: str, leases: list[KeptLease]) -> None:
+            try:
+                async with asyncio.timeout(SECONDS_TO_ANSWER):
+                    for kept in leases:
+                        await do(kept)
+                        await asyncio.sleep(0)
+            except TimeoutError:
+                late.add(worker)
+
+        await asyncio.gather(*(at_one(*one) for one in of_worker.items() if one[0] not in late))
 
     def _expire(self) -> list[KeptLease]:
         clock = self.registry.clock
@@ -108,20 +131,29 @@ class Reaper:
         An instance without a lease is given some time: its launch may be under way. One that the ledger has never known
         is kept as long as the state of an expired lease, since the ledger may be a restored backup.
         """
-        closed = dropped = 0
         begun_before = self.registry.clock.now() - SECONDS_TO_GIVE_UP
         await asyncio.to_thread(self.registry.ledger.end_moves, begun_before=begun_before)
-        for seat in list(self.registry.fleet.seats.values()):
-            try:
-                mended = await self._reconcile(seat)
-            except LedgerError:
-                raise
-            except FarmError as error:  # of this worker, which keeps the others from nothing
-                self.registry.watch.unreconciled(seat.name, error)
-                continue
-            closed += mended.closed
-            dropped += mended.dropped
-        return Reconciled(closed, dropped)
+        seats = list(self.registry.fleet.seats.values())
+        mended = await asyncio.gather(*map(self._checked, seats), return_exceptions=True)
+        for one in mended:
+            if isinstance(one, BaseException):
+                raise one
+        done = [one for one in mended if isinstance(one, Reconciled)]
+        return Reconciled(sum(one.closed for one in done), sum(one.dropped for one in done))
+
+    async def _checked(self, seat: FleetMember) -> Reconciled:
+        """Check one worker for as long as it may take. What is left over is found again by the next check."""
+        try:
+            async with asyncio.timeout(SECONDS_TO_ANSWER):
+                return await self._reconcile(seat)
+        except LedgerError:
+            raise
+        except FarmError as error:  # of this worker, which keeps the others from nothing
+            self.registry.watch.unreconciled(seat.name, error)
+        except TimeoutError:
+            late = InfraError(f"the worker {seat.name} took more than {SECONDS_TO_ANSWER:g} s")
+            self.registry.watch.unreconciled(seat.name, late)
+        return Reconciled(0, 0)
 
     async def _reconcile(self, seat: FleetMember) -> Reconciled:
         if seat.lost:
@@ -133,9 +165,9 @@ class Reaper:
             present = set(await seat.door.ask(IDS, EmptyOrder()))
             suspended = set(await seat.door.ask(SUSPENDED, EmptyOrder()))
             leavers = await seat.door.ask(LEAVERS, EmptyOrder())
-        except FarmError:
+        except (FarmError, asyncio.CancelledError):
             seat.answers = False
-            return Reconciled(0, 0)
+            raise
         if not seat.session:  # others say by heartbeats whether they answer
             seat.answers = True
         await asyncio.to_thread(ledger.revive, seat.name, [one for one in present if leased.get(one) == "lost"])

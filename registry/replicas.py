@@ -38,6 +38,7 @@ class Replicas:
                 await asyncio.to_thread(registry.ledger.beaten, heard, at=registry.clock.wall())
             known = await asyncio.to_thread(registry.ledger.workers)
             await asyncio.gather(*(self._take_over(kept) for kept in known))
+            await self._count()
         except LedgerError:  # the reaper tells it
             self._joining.heard = heard | self._joining.heard
             for seat in registry.fleet.seats.values():
@@ -53,6 +54,15 @@ class Replicas:
         seat.drains = kept.drains
         if kept.beat > seat.beat:
             self._joining.hear(seat, kept.beat)
+
+    async def _count(self) -> None:
+        """Take over the numbers of leases from the ledger: other registries make and end leases too."""
+        seats = self._joining.registry.fleet.seats
+        counted = {name: seat.live for name, seat in seats.items()}
+        loads = await asyncio.to_thread(self._joining.registry.ledger.loads)
+        for name, before in counted.items():
+            if name in seats:
+                seats[name].live += loads.get(name, 0) - before  # what was launched or closed meanwhile still counts
 
     async def _run(self) -> None:
         while True:

@@ -11,7 +11,11 @@ from servers.doors.operations import JUDGE, STANDING, InstanceOrder, JudgeOrder
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.judge import weighed
 from servers.messages import Judge, Verdict
+from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
+
+LONGEST_WORDS = 2_000
+"""Characters of what a verdict shows, and of why it could not be reached."""
 
 
 class JudgedPlace(NamedTuple):
@@ -33,8 +37,7 @@ async def judged(places: Sequence[JudgedPlace], scenario: Scenario, *, answer: s
     try:
         standings = [await one.door.ask(STANDING, InstanceOrder(instance=one.instance)) for one in places]
         for one, checkpoints in zip(places, asked, strict=False):
-            order = JudgeOrder(instance=one.instance, judge=Judge(checkpoints=checkpoints, answer=answer))
-            verdicts += (await one.door.ask(JUDGE, order)).verdicts
+            verdicts += await _verdicts(one, checkpoints, answer)
     except (InfraError, CapacityError) as error:
         return Score(
             instance=first.instance,
@@ -58,20 +61,39 @@ async def judged(places: Sequence[JudgedPlace], scenario: Scenario, *, answer: s
         reward=judgement.reward,
         success=judgement.success,
         verdicts=judgement.verdicts,
-        probes=await _probed(first.door, first.instance, scenario, answer),
+        probes=await _probed(first, scenario, answer),
         calls=sum(standing.calls for standing in standings),
         environment_digest=standings[0].digest,
         scenario_digest=digest(scenario),
     )
 
 
-async def _probed(door: InstanceDoor, instance: str, scenario: Scenario, answer: str) -> tuple[Verdict, ...]:
+async def _verdicts(place: JudgedPlace, checkpoints: Sequence[Checkpoint], answer: str) -> tuple[Verdict, ...]:
+    """The verdicts of a worker.
+
+    Raises:
+        InfraError: they are not over these checkpoints.
+        FarmError: what the worker raises.
+    """
+    order = JudgeOrder(instance=place.instance, judge=Judge(checkpoints=tuple(checkpoints), answer=answer))
+    verdicts = (await place.door.ask(JUDGE, order)).verdicts
+    asked = [(one.id, one.role, one.question, one.weight) for one in checkpoints]
+    if [(one.checkpoint, one.role, one.question, one.weight) for one in verdicts] != asked:
+        raise InfraError(f"the worker of instance {place.instance} answered with verdicts over other checkpoints")
+    return tuple(map(_shortened, verdicts))
+
+
+def _shortened(verdict: Verdict) -> Verdict:
+    seen, error = verdict.seen[:LONGEST_WORDS], verdict.error and verdict.error[:LONGEST_WORDS]
+    return verdict.model_copy(update={"seen": seen, "error": error})
+
+
+async def _probed(place: JudgedPlace, scenario: Scenario, answer: str) -> tuple[Verdict, ...]:
     """The answers of a scenario's probes: a judgement of its own, so that nothing of it changes the reward."""
     if not scenario.probes:
         return ()
-    order = JudgeOrder(instance=instance, judge=Judge(checkpoints=scenario.probes, answer=answer))
     try:
-        return (await door.ask(JUDGE, order)).verdicts
+        return await _verdicts(place, scenario.probes, answer)
     except FarmError as error:
         return tuple(
             Verdict(

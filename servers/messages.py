@@ -1,9 +1,9 @@
 """The messages of the control door between a registry and a worker."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, model_validator
 
 from servers.perturb.perturbation import PerturbLine
 from servers.records import Clock, Moment, Name, Record
@@ -12,6 +12,7 @@ from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.rows import Row, RowChange
 
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+MOST_COUNTED = 1_000_000_000
 InstanceId = Annotated[str, Field(pattern=rf"^{INSTANCE_ID.pattern}$")]
 OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]
 
@@ -34,8 +35,14 @@ class Ticket(Record):
     """A launched instance: the path of its agent's door on this worker, and its token."""
 
     instance: InstanceId
-    path: str = Field(pattern=rf"^/i/{INSTANCE_ID.pattern}/mcp$")
+    path: str
     token: str = Field(pattern=r"^[A-Za-z0-9_-]{16,200}$")
+
+    @model_validator(mode="after")
+    def _is_its_own(self) -> Self:
+        if self.path != f"/i/{self.instance}/mcp":
+            raise ValueError("the path is not that of the instance")
+        return self
 
 
 class InstanceStatus(Record):
@@ -43,11 +50,11 @@ class InstanceStatus(Record):
 
     instance: InstanceId
     environment: Name
-    scenario: str | None
+    scenario: str | None = Field(max_length=200)
     seed: int
-    calls: int
+    calls: int = Field(ge=0, le=MOST_COUNTED)
     now: Moment
-    digest: str
+    digest: str = Field(max_length=200)
 
 
 class Page(Record):

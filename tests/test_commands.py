@@ -465,14 +465,14 @@ async def test_a_farm_that_has_ended_is_said_to_be_down(shelf: Path, tmp_path: P
 
 
 async def test_a_farm_with_a_token_of_its_own_wants_it_from_the_commands_too(shelf: Path, tmp_path: Path) -> None:
-    async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0, token="my own")):
-        (tmp_path / "its-token").write_text("my own\n")
+    async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0, token="a token of my own")):
+        (tmp_path / "its-token").write_text("a token of my own\n")
         none, wrong, shown, in_file, in_environment = await side_by_side(
             farm("launch", "shop", home=tmp_path),
             farm("launch", "shop", home=tmp_path, FARM_TOKEN="wrong"),
-            farm("launch", "shop", "--token", "my own", home=tmp_path),
+            farm("launch", "shop", "--token", "a token of my own", home=tmp_path),
             farm("launch", "shop", "--token-file", "its-token", home=tmp_path),
-            farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own"),
+            farm("launch", "shop", home=tmp_path, FARM_TOKEN="a token of my own"),
         )
         assert misused(none, "give it here too, with FARM_TOKEN or --token-file")
         assert misused(wrong, "refuses the control token of FARM_TOKEN", str(tmp_path / ".envfarm" / "url"))

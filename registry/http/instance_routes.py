@@ -1,6 +1,7 @@
 """The routes of instances: launch, inspect, rewind, fork, score, close."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -44,8 +45,10 @@ from servers.doors.operations import (
     RewindOrder,
     TableOrder,
 )
+from servers.errors import InfraError
 from servers.messages import QueryRows
 from servers.records import Name, Record
+from servers.state.rows import Row
 
 ASKED = documented(401, 404, 409, 422, 503)
 SENT = documented(400, 401, 404, 409, 413, 422, 503)
@@ -116,6 +119,7 @@ async def read_table(
     """Rows of one table, ordered by key."""
     door = await registry.reading_door(instance)
     found = await door.ask(TABLE, TableOrder(instance=instance, name=table, page=page))
+    _see_to_rows(found.columns, found.rows, page.limit)
     return await _told(
         TablePart(
             name=found.name,
@@ -157,7 +161,9 @@ async def history(registry: FarmRegistry, instance: InstanceInPath, offset: Afte
 async def query(registry: FarmRegistry, instance: InstanceInPath, order: QueryRequest) -> Response:
     """Run one SELECT over `main` (now) and `start`, on a copy, for at most one second."""
     door = await registry.reading_door(instance)
-    return await _told(await door.ask(QUERY, QueryOrder(instance=instance, sql=order.sql, limit=order.limit)))
+    found = await door.ask(QUERY, QueryOrder(instance=instance, sql=order.sql, limit=order.limit))
+    _see_to_rows(found.columns, found.rows, order.limit)
+    return await _told(found)
 
 
 @routes.get(
@@ -215,6 +221,12 @@ async def score(registry: FarmRegistry, instance: InstanceInPath, order: ScoreRe
     reward, which is not a zero, and nothing is closed.
     """
     return await registry.score(instance, order.answer, close=order.close)
+
+
+def _see_to_rows(columns: Sequence[str], rows: Sequence[Row], limit: int) -> None:
+    """Refuse rows of a worker that are more than was asked for, or have other columns."""
+    if len(rows) > limit or any(len(row) != len(columns) for row in rows):
+        raise InfraError("the worker answered with other rows than it was asked for")
 
 
 async def _told(answer: Record) -> Response:

@@ -28,7 +28,7 @@ from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, n
 from registry.ledger.lock import LedgerLock, lock_of
 from registry.ledger.tables import farm, leases, scores, workers
 from registry.messages import Score
-from servers.errors import RequestError
+from servers.errors import InfraError, RequestError
 from servers.worker.settings import MOST_INSTANCES
 
 Status = Literal["live", "closed", "expired", "lost"]
@@ -52,6 +52,10 @@ REVIVED = (
     .values(expires_at=bindparam("until"), status="live", closed_at=None)
 )
 """What each lease needs is made once: SQLAlchemy takes longer to make a statement than SQLite to execute it."""
+
+
+class TakenInstance(InfraError):
+    """A new lease would be over an instance that has one already."""
 
 
 class KeptLease(NamedTuple):
@@ -211,7 +215,11 @@ class Ledger:
             return connection.execute(select(farm.c.id)).scalar()
 
     def add(self, kept: Sequence[KeptLease]) -> bool:
-        """Insert new leases, all or none. False if another launch has their key."""
+        """Insert new leases, all or none. False if another launch has their key.
+
+        Raises:
+            TakenInstance: there is a lease of one of these instances.
+        """
         key = kept[0].launch_key
         with named(self._engine):
             try:
@@ -222,9 +230,9 @@ class Ledger:
                     else:  # in one statement, of which a conflict leaves nothing to be told in PostgreSQL's driver
                         connection.execute(insert(leases).values(rows))
             except IntegrityError:
-                if key is None or not self.launched(key):
-                    raise
-                return False
+                if key is not None and self.launched(key):
+                    return False
+                raise TakenInstance("an instance is leased already") from None
         return True
 
     def launched(self, key: str) -> list[KeptLease]:
@@ -319,9 +327,14 @@ class Ledger:
     def revive(self, worker: str, present: Sequence[str]) -> int:
         """Make lost leases live again whose instances came back with their worker. Returns how many there were."""
         lost = (leases.c.worker == worker, leases.c.status == "lost")
+        with self._reading() as connection:
+            missed = set(connection.execute(select(COPY).where(*lost)).scalars())
+        found = [instance for instance in present if instance in missed]
+        if not found:
+            return 0
         back = update(leases).where(*lost).values(status="live", closed_at=None)
         with self._writing() as connection:
-            return sum(connection.execute(back.where(COPY.in_(some))).rowcount for some in _parts(present))
+            return sum(connection.execute(back.where(COPY.in_(some))).rowcount for some in _parts(found))
 
     def expire(self, *, now: float, at: float, limit: int) -> list[KeptLease]:
         """Mark overdue leases as expired, at most `limit`, and return them."""

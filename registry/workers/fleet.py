@@ -143,22 +143,23 @@ class Fleet:
         """Launch on one worker. One that cannot be reached gets no launches until its next heartbeat."""
         with seat.asked_for(order.count):
             try:
-                return await self.counted(seat, order.count, await seat.door.ask(LAUNCH, order))
+                return self.counted(seat, order.count, await seat.door.ask(LAUNCH, order))
             except WorkerAway as error:
                 if seat.answers:
                     log.error("worker does not answer", extra={"worker": seat.name, "error": str(error)})
                     seat.answers = False
                 raise
 
-    async def counted(self, seat: FleetMember, count: int, tickets: list[Ticket]) -> list[Ticket]:
-        """The tickets of a worker, as many as it was asked for. Others are given back.
+    def counted(self, seat: FleetMember, count: int, tickets: list[Ticket]) -> list[Ticket]:
+        """The tickets of a worker, as many as it was asked for. What else it names is left to the reaper.
 
         Raises:
             InfraError: it made more instances, or fewer.
         """
-        if len(tickets) != count or len({ticket.instance for ticket in tickets}) != count:
-            await abandon([(seat, ticket) for ticket in tickets])
-            raise InfraError(f"the worker {seat.name} was asked for {count} instances and made {len(tickets)}")
+        made = len({ticket.instance for ticket in tickets})
+        if not made == len(tickets) == count:
+            told = f"{made}" if made == len(tickets) else f"{made}, of which it named some twice"
+            raise InfraError(f"the worker {seat.name} was asked for {count} instances and made {told}")
         return tickets
 
     def other_than(self, seat: FleetMember) -> FleetMember:

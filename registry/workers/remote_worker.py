@@ -1,7 +1,6 @@
 """A worker in another process or on another machine, reached over HTTP through its control door."""
 
 import asyncio
-import ssl
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -13,8 +12,8 @@ from servers import errors
 from servers.doors.operations import ARRIVE, CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.guest.sqlite.image import Image
-from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer, spooled_answer
-from servers.joining.messages import HERE, LARGEST_MESSAGE, HereAnswer, HereOrder
+from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, OneAnswer, bounded_answer, spooled_answer
+from servers.joining.messages import HERE, LARGEST_MESSAGE, ErrorAnswer, HereAnswer, HereOrder
 from servers.joining.proofs import fresh_nonce, proves
 from servers.limits.json_size import has_more_values
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
@@ -28,12 +27,16 @@ LONG_SECONDS = LONGEST_JUDGEMENT + SECONDS
 SECONDS_TO_CONNECT = 3.0
 SECONDS_TO_REACH = 3.0
 """Seconds that a worker that joins has to answer at the address that it advertises."""
+PATIENCE = 2
+"""An answer that trickles ends after this many times the seconds for which a silent one is waited for."""
 LONG = frozenset({JUDGE.name, LAUNCH.name, ARRIVE.name, CALL.name})
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer of a worker. An image, which goes into a file, may be as large as one that a guest says."""
 MOST_ANSWERED_VALUES = 600_000
 """Values of an answer that is read here. Each may be a fault that is listed, or an object."""
 LONG_BODY = 256 * 1024
+LONGEST_TOLD = 2_000
+"""Characters of a worker's error."""
 MOST_ANSWERED = 48 * 1024 * 1024
 """Bytes of all unfinished answers of one worker."""
 ERRORS: dict[str, type[FarmError]] = {
@@ -65,12 +68,12 @@ class RemoteWorker:
 
     def __init__(self, url: str, token: str, *, authority: Path | None = None, folder: Path | None = None) -> None:
         self._folder = folder
+        limits = httpx.Limits(max_connections=64, max_keepalive_connections=64, keepalive_expiry=3.0)
         self._http = httpx.AsyncClient(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {token}"},
             trust_env=False,
-            verify=True if authority is None else ssl.create_default_context(cafile=str(authority)),
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=64, keepalive_expiry=3.0),
+            transport=OneAnswer(limits, authority=authority),
         )
         self._token = token.encode()
         self._room = AnswerRoom(MOST_ANSWERED)
@@ -154,8 +157,14 @@ class RemoteWorker:
     async def _post(self, asked: Operation[OrderT, AnswerT], order: Record, *, seconds: float) -> Image:
         operation = asked.name
         timeout = httpx.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT))
+        late = CapacityError(
+            f"the worker at {self.url} did not answer {operation} within {seconds:g} s; the machine may be busy: "
+            "wait and try again"
+        )
+        ends = asyncio.get_running_loop().time() + PATIENCE * seconds
+        waiting: asyncio.Timeout | None = None
         try:
-            async with asyncio.timeout(None) as waiting:
+            async with asyncio.timeout_at(ends) as waiting:
                 self._waiting[waiting] = operation
                 try:
                     request = self._http.build_request(
@@ -165,27 +174,32 @@ class RemoteWorker:
                 finally:
                     del self._waiting[waiting]
         except TimeoutError:
+            if waiting is not None and waiting.when() == ends:
+                raise late from None
             raise WorkerAway(f"the worker at {self.url} has fallen silent; others may have room") from None
         except AnswerTooLarge as error:
             raise InfraError(f"the worker at {self.url} answered {operation} with what is no answer: {error}") from None
         except httpx.ConnectTimeout:
             raise WorkerAway(f"the worker at {self.url} cannot be reached") from None
         except httpx.TimeoutException:
-            raise CapacityError(
-                f"the worker at {self.url} did not answer {operation} within {seconds:g} s; the machine may be busy: "
-                "wait and try again"
-            ) from None
+            raise late from None
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise WorkerAway(f"the worker at {self.url} does not answer ({reason}); it may be starting again") from None
         except OSError as error:
             raise InfraError(f"there is no room for what {operation} answers: {error.strerror}") from None
-        if response.is_success:
-            return said
+        if not response.is_success:
+            raise self._told(operation, response, said)
+        return said
+
+    def _told(self, operation: str, response: httpx.Response, said: Image) -> FarmError:
+        """The error that a worker answers with."""
         if response.status_code == HTTPStatus.UNAUTHORIZED:
-            raise NotJoined(f"the worker at {self.url} has started again and has not joined yet; try again in a moment")
+            return NotJoined(
+                f"the worker at {self.url} has started again and has not joined yet; try again in a moment"
+            )
         try:
-            told = response.json()["error"]
-            raise ERRORS.get(told["kind"], InfraError)(told["message"])
-        except (ValueError, KeyError, TypeError):
-            raise InfraError(f"the worker at {self.url} answered {operation} with {response.status_code}") from None
+            told = ErrorAnswer.model_validate_json(said[:LARGEST_MESSAGE]).error
+        except ValidationError:
+            return InfraError(f"the worker at {self.url} answered {operation} with {response.status_code}")
+        return ERRORS.get(told.kind, InfraError)(told.message[:LONGEST_TOLD])

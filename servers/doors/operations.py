@@ -28,6 +28,7 @@ from servers.messages import (
 )
 from servers.records import Name, Record
 from servers.worker.metrics import Family, families_of
+from servers.worker.settings import MOST_INSTANCES
 from servers.worker.worker import Worker
 
 
@@ -108,8 +109,10 @@ class JudgeOrder(InstanceOrder):
 OrderT = TypeVar("OrderT", bound=Record)
 AnswerT = TypeVar("AnswerT")
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
-NAMES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[str], FailFast()])
-INSTANCES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[InstanceId], FailFast()])
+WALL_NAMES: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[Name], FailFast(), Field(max_length=20)])
+INSTANCES: TypeAdapter[list[str]] = TypeAdapter(
+    Annotated[list[InstanceId], FailFast(), Field(max_length=MOST_INSTANCES)]
+)
 TICKETS: TypeAdapter[list[Ticket]] = TypeAdapter(Annotated[list[Ticket], FailFast()])
 BYTES = TypeAdapter(bytes)
 """What may be long is passed on as it is: the JSON of a difference or a history."""
@@ -175,7 +178,7 @@ async def _ticket(worker: Worker, order: InstanceOrder) -> Ticket:
 
 
 IDS = Operation("ids", EmptyOrder, INSTANCES, _ids)
-WALLS = Operation("walls", EmptyOrder, NAMES, lambda worker, _: worker.walls())
+WALLS = Operation("walls", EmptyOrder, WALL_NAMES, lambda worker, _: worker.walls())
 METRICS = Operation("metrics", EmptyOrder, TypeAdapter(Annotated[list[Family], FailFast()]), _metrics)
 TICKET = Operation("ticket", InstanceOrder, TypeAdapter(Ticket), _ticket)
 LAUNCH = Operation("launch", Launch, TICKETS, lambda worker, order: worker.launch(order))

@@ -55,12 +55,17 @@ def kept_secret(path: Path, fresh: bytes) -> bytes:
     if not found:
         write_private(path, fresh)
         return fresh
-    if len(found.strip()) < SHORTEST_SECRET or len(set(found)) < LEAST_DIFFERENT:
-        raise StateError(
-            f"{path}: holds no secret: it has less than {SHORTEST_SECRET} characters, or they are nearly all the same;"
-            " restore it, or delete it, and a new one is made"
-        )
+    weak = weakness(found.strip())
+    if weak is not None:
+        raise StateError(f"{path}: holds no secret: {weak}; restore it, or delete it, and a new one is made")
     return found
+
+
+def weakness(secret: bytes, *, shortest: int = SHORTEST_SECRET) -> str | None:
+    """Why a secret could be guessed, or None."""
+    if len(secret) < shortest or len(set(secret)) < LEAST_DIFFERENT:
+        return f"it has less than {shortest} characters, or they are nearly all the same"
+    return None
 
 
 def regular(path: Path, flags: int, *, mode: int = FILE_MODE) -> int:

@@ -5,7 +5,6 @@ It believes nothing from a registry that has not proved that it knows the join t
 
 import asyncio
 import logging
-import ssl
 import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -17,7 +16,7 @@ from pydantic import ValidationError
 from servers.errors import BundleError, InfraError, RequestError, StateError
 from servers.files.spooled import SpooledBytes
 from servers.files.trouble import trouble
-from servers.joining.bounded_answer import bounded_answer, spooled_answer
+from servers.joining.bounded_answer import OneAnswer, bounded_answer, spooled_answer
 from servers.joining.fetched_bundles import LARGEST_PACKED, FetchedBundles
 from servers.joining.messages import (
     BEAT,
@@ -80,12 +79,11 @@ class FarmMember:
         self._key = settings.token.encode()
         self._number = 0
         self._turn = 0
-        verify = True if settings.authority is None else ssl.create_default_context(cafile=str(settings.authority))
+        limits = httpx.Limits(max_connections=2, keepalive_expiry=4.0)
         self._http = httpx.AsyncClient(
             trust_env=False,
-            verify=verify,
+            transport=OneAnswer(limits, authority=settings.authority),
             timeout=httpx.Timeout(SECONDS, connect=3.0),
-            limits=httpx.Limits(max_connections=2, keepalive_expiry=4.0),
         )
 
     async def aclose(self) -> None:

@@ -99,3 +99,16 @@ class HereAnswer(Record):
     """The proof, over the nonce, with the control token of the session."""
 
     proof: str = Field(max_length=64)
+
+
+class ToldError(Record):
+    """An error by the name of its class."""
+
+    kind: str
+    message: str
+
+
+class ErrorAnswer(Record):
+    """What a control door answers if an operation fails."""
+
+    error: ToldError

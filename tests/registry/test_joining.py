@@ -282,8 +282,9 @@ def ticket(instance: str, path: str = "") -> dict[str, str]:
     ("tickets", "said"),
     [
         ([], "was asked for 2 instances and made 0"),
-        ([ticket("a" * 16), ticket("a" * 16)], "was asked for 2 instances and made 2"),
+        ([ticket("a" * 16), ticket("a" * 16)], "was asked for 2 instances and made 1, of which it named some twice"),
         ([ticket("a" * 16), ticket("b" * 16), ticket("c" * 16)], "was asked for 2 instances and made 3"),
+        ([ticket("a" * 16), ticket("b" * 16, f"/i/{'a' * 16}/mcp")], "the path is not that of the instance"),
         ([ticket("a" * 16), ticket("b" * 16, "@elsewhere.example/i/x/mcp")], "answered launch with what is no answer"),
     ],
 )

@@ -108,6 +108,11 @@ async def test_each_registry_launches_shows_scores_and_closes_what_the_other_lea
     assert lease.mcp_url.startswith(both.worker.url)
     shown = await both.first.lease(lease.instance)
     assert (shown.token, shown.mcp_url) == (lease.token, lease.mcp_url)
+
+    async def is_counted() -> bool:
+        return (await both.first.health()).instances == 1
+
+    await until(is_counted)
     await both.worker.worker.call(lease.instance, "price", {"id": "t2", "cents": 250})
     assert (await both.first.score(lease.instance)).reward == 1.0
     assert (await both.first.heartbeat(lease.instance)).status == "live"
@@ -238,7 +243,7 @@ async def test_what_makes_no_replica_is_refused(shelf: Path, tmp_path: Path, led
         with pytest.raises(RequestError, match="another farm uses the ledger"):
             async with running(alone):
                 pass
-        other = replace(good, state=tmp_path / "other", join_token="j" * 40)
+        other = replace(good, state=tmp_path / "other", join_token=JOIN_TOKEN[::-1])
         with pytest.raises(RequestError, match="the ledger belongs to another farm"):
             async with running(other):
                 pass

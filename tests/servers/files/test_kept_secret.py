@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from registry.farm import Options, running
 from registry.http.auth import Doorkeeper
-from servers.errors import StateError
+from servers.errors import RequestError, StateError
 from servers.files.private_files import LEAST_DIFFERENT, SHORTEST_SECRET, kept_secret
 from tests.processes import farm
 
@@ -62,3 +63,11 @@ def test_no_door_is_kept_with_an_empty_token() -> None:
 
     with pytest.raises(ValueError, match="without a token"):
         Doorkeeper(app, token="", refused=lambda _: None, health=lambda: pytest.fail("not asked"))
+
+
+@pytest.mark.parametrize("given", [{"token": "x"}, {"token": "ab" * 20}, {"join_token": FRESH.decode().strip()}])
+async def test_a_farm_takes_no_token_that_could_be_guessed(tmp_path: Path, given: dict[str, str]) -> None:
+    with pytest.raises(RequestError, match=r"token could be guessed: it has less than (16|32) characters, or they are"):
+        async with running(Options(library=(), state=tmp_path / "state", port=0, **given)):  # pyright: ignore[reportArgumentType]
+            pytest.fail("it has started")
+    assert not (tmp_path / "state").exists()
