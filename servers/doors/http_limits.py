@@ -51,6 +51,8 @@ SMALL_CHUNK = 256
 
 Each chunk takes a step of the event loop, however small it is. Pipelined requests count as one.
 """
+STEP = 16 * 1024
+"""Bytes that are parsed before what is unfinished is counted."""
 SMALL_PIECE = 2048
 """Bytes of a piece that is parsed immediately."""
 MOST_PIECES = 2
@@ -236,17 +238,25 @@ class BoundedHttp(HttpToolsProtocol):
         words = head_words(data) if self._is_whole and not self.pipeline and self._is_answered else None
         if words is not None and self._start_known(words):
             return
+        for begin in range(0, len(data), STEP):
+            if not self._feed(data[begin : begin + STEP]) or self.transport.is_closing():
+                return
+        if self._is_whole and words is not None:
+            self._keep_head(words)
+
+    def _feed(self, data: bytes) -> bool:
+        """Parse a step, and bound what is unfinished. False if nothing more is to be parsed."""
         self._has_ended_one = False
-        self._feed(data)
+        if not self._has_parsed(data):
+            return False
         if self._is_whole:
-            if words is not None:
-                self._keep_head(words)
-            return
+            return True
         if self._since is None:
             self._since = time.monotonic()
         if not self._has_ended_one:  # else this piece began with another request, and is counted as nothing
             self._raw += len(data)
         self._bound()
+        return True
 
     @property
     def _is_answered(self) -> bool:
@@ -288,16 +298,18 @@ class BoundedHttp(HttpToolsProtocol):
         if cycle is self._under_way and cycle.keep_alive and not cycle.waiting_for_100_continue:
             self._connections.heads.keep(words, cast("dict[str, Any]", cycle.scope), bytes(cycle.body))
 
-    def _feed(self, data: bytes) -> None:
+    def _has_parsed(self, data: bytes) -> bool:
         """Parse as uvicorn does, but without logging: a client that sends garbage would fill the log."""
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess] - it is None after the end alone
         except httptools.HttpParserUpgrade:  # the request is answered, and what follows is not read
-            return
+            return False
         except httptools.HttpParserError as error:
             why = error.__context__  # what a callback raised
             self.send_400_response(str(why) if isinstance(why, _Refused) else UNREADABLE)
+            return False
+        return True
 
     def _bound(self) -> None:
         if self.transport.is_closing():

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from registry.client import FarmClient
 from registry.farm import Options, running
 from servers.bundle_library import Library
-from servers.doors.http_limits import SMALL_PIECE, ServerConnections
+from servers.doors.http_limits import LARGEST_HEAD, SMALL_PIECE, STEP, ServerConnections
 from servers.doors.server import ACCEPTED_A_TURN, listen, serving, url_of
 from servers.doors.whole_exchange import WHOLE
 from servers.errors import BundleError
@@ -239,6 +239,14 @@ async def test_a_request_without_end_is_cut_off(pieces: tuple[bytes, bytes]) -> 
                 sent += len(more) * 100
                 await asyncio.sleep(0)
         assert sent < 100_000_000
+
+
+async def test_frames_of_chunks_are_bounded_even_if_they_come_in_one_piece_with_their_end() -> None:
+    async with hasty(seconds=60) as connection:
+        for size, status in ((LARGEST_HEAD + 2 * STEP, b"431"), (LARGEST_HEAD - 2 * STEP, b"200")):
+            reader, writer = await connection()
+            writer.write(CHUNKED + b"1;" + b"x" * size + b"\r\nx\r\n0\r\n\r\n")
+            assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
 
 
 @pytest.mark.parametrize(
