@@ -58,13 +58,13 @@ class _Network(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        return _Stream(await self._network.connect_tcp(host, port, timeout, local_address, socket_options))
+        return _OneAnswerStream(await self._network.connect_tcp(host, port, timeout, local_address, socket_options))
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-class _Stream(httpcore.AsyncNetworkStream):
+class _OneAnswerStream(httpcore.AsyncNetworkStream):
     """A connection that is closed when an informational answer begins."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
@@ -92,7 +92,7 @@ class _Stream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
-        return _Stream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+        return _OneAnswerStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
