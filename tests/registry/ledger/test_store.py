@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 
 from registry.ledger import database
 from registry.ledger.database import LedgerError
-from registry.ledger.store import KeptLease, Ledger
+from registry.ledger.store import KeptLease, Ledger, TakenInstance
 from registry.ledger.tables import REVISIONS
 from registry.migrations.__main__ import config
 from servers.errors import FarmError, RequestError
@@ -54,7 +54,7 @@ def test_a_ledger_opened_again_has_what_was_written(tmp_path: Path) -> None:
 def test_new_leases_are_written_all_or_none(tmp_path: Path) -> None:
     ledger = Ledger.open(url(tmp_path))
     ledger.add([LEASE])
-    with pytest.raises(LedgerError):
+    with pytest.raises(TakenInstance):
         ledger.add([LEASE._replace(instance="b" * 16), LEASE])
     assert ledger.find("b" * 16) is None
     ledger.close()

@@ -105,4 +105,4 @@ async def test_a_farm_that_ends_cancels_what_it_has_begun() -> None:
 
 def test_orders_that_change_an_instance_are_never_cut_short() -> None:
     reading = {name for name in OPERATIONS if only_reads({"path": f"/w/{name}"})}
-    assert reading == {"at_start", "tables", "table", "diff", "history", "query", "judge", "snapshot"}
+    assert reading == {"at_start", "tables", "table", "diff", "history", "query", "judge", "snapshot", "export"}
