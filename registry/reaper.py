@@ -164,7 +164,8 @@ class Reaper:
         try:
             present = set(await seat.door.ask(IDS, EmptyOrder()))
             suspended = set(await seat.door.ask(SUSPENDED, EmptyOrder()))
-            leavers = await seat.door.ask(LEAVERS, EmptyOrder())
+            said = await seat.door.ask(LEAVERS, EmptyOrder())
+            leavers = {instance: copy for instance, copy in said.items() if instance in present}
         except (FarmError, asyncio.CancelledError):
             seat.answers = False
             raise

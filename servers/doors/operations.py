@@ -106,6 +106,8 @@ class JudgeOrder(InstanceOrder):
     judge: Judge
 
 
+MOST_LEAVERS = 10_000
+"""Instances that leave a worker at one time. They are moved one after another."""
 OrderT = TypeVar("OrderT", bound=Record)
 AnswerT = TypeVar("AnswerT")
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
@@ -196,7 +198,10 @@ DEPART = Operation("depart", DepartOrder, BYTES, lambda worker, order: worker.de
 STAY = Operation("stay", DepartOrder, NOTHING, lambda worker, order: worker.stay(order.instance, order.copied_as))
 LEAVE = Operation("leave", DepartOrder, NOTHING, lambda worker, order: worker.leave(order.instance, order.copied_as))
 LEAVERS = Operation(
-    "leavers", EmptyOrder, TypeAdapter(dict[InstanceId, InstanceId]), lambda worker, _: worker.leavers()
+    "leavers",
+    EmptyOrder,
+    TypeAdapter(Annotated[dict[InstanceId, InstanceId], Field(max_length=MOST_LEAVERS)]),
+    lambda worker, _: worker.leavers(),
 )
 ARRIVE = Operation(
     "arrive",

@@ -16,7 +16,7 @@ from registry import moves
 from registry.reaper import GRACE_SECONDS
 from registry.workers.remote_worker import WorkerAway
 from servers.bundle_library import Library
-from servers.doors.operations import AnswerT, Operation, OrderT
+from servers.doors.operations import MOST_LEAVERS, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.worker.travelled_state import LARGEST_SENT
 from tests.registry.farms import Farm
@@ -161,6 +161,7 @@ async def test_a_worker_that_does_not_answer_gets_no_instance(
         {"leavers": {"../x": "y"}},
         {"leavers": {"a" * 16: ""}},
         {"leavers": [["a" * 16, "b" * 16]]},
+        {"leavers": {f"{number:016x}": "b" * 16 for number in range(MOST_LEAVERS + 1)}},
         {"ids": ["../x"]},
         {"suspended": ["\n"]},
     ],
