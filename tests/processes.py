@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 
 import pytest
 
+from servers.limits.process_clock import cpu_seconds
 from tests.command_server import NUMBER, Command, place, send
 
 ROOT = Path(__file__).parent.parent
@@ -326,6 +327,14 @@ def free_ports(count: int) -> int:
             for port in range(first, first + count):
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
             return first
+
+
+def seconds_used(pid: int) -> float:
+    """The processor seconds of a process. 0 if it has ended, as a guest may while others are looked at."""
+    try:
+        return cpu_seconds(pid)
+    except OSError:
+        return 0.0
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:

@@ -24,7 +24,6 @@ from registry.farm import Options, private, running
 from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, NotFound, RequestError
-from servers.limits.process_clock import cpu_seconds
 from servers.worker.settings import WorkerSettings
 from tests.bundles import SOUND_SCENARIO, TOOLS, with_description, write, write_bundle
 from tests.processes import (
@@ -35,6 +34,7 @@ from tests.processes import (
     farm_up,
     free_ports,
     guests,
+    seconds_used,
     started,
     until,
     watching_for_orphans,
@@ -418,7 +418,7 @@ async def test_a_farm_ends_in_time_whatever_is_judged_and_logs_no_traceback(tmp_
                     for instance in instances
                     for what, body in (("score", {}), ("query", {"sql": ENDLESS}))
                 ]
-                await until(lambda: any(cpu_seconds(guest.pid) > 0.5 for guest in guests(up.pid)), "they are judged")
+                await until(lambda: any(seconds_used(guest.pid) > 0.5 for guest in guests(up.pid)), "they are judged")
                 for task in asking[::2]:
                     task.cancel()
                 done = await up.ended_by(signal.SIGTERM)

@@ -11,9 +11,8 @@ import pytest_asyncio
 
 from servers.bundle_library import Library
 from servers.errors import Conflict
-from servers.limits.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO
-from tests.processes import until
+from tests.processes import seconds_used, until
 from tests.registry.farms import Clock, Farm, running
 
 
@@ -118,7 +117,7 @@ async def test_a_score_that_nobody_waits_for_is_given_up(changing: Farm, tmp_pat
     instance = await changing.launched("endless")
     guests = changing.worker.guests
     asking = asyncio.create_task(changing.http.post(f"/v1/instances/{instance}/score", json={}, timeout=60))
-    await until(lambda: any(cpu_seconds(pid) > 0.5 for pid in guests.pids), "the checkpoint runs")
+    await until(lambda: any(seconds_used(pid) > 0.5 for pid in guests.pids), "the checkpoint runs")
     asking.cancel()
     await until(lambda: "abandoned" in guests.deaths or "late" in guests.deaths, "its guest is ended")
     assert guests.deaths.get("late") is None
