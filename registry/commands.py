@@ -494,8 +494,9 @@ def connect(
     name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         _refuse_two(bundle_of(Path(environment)), scenario)
-    path = followed(Path(".mcp.json") if client is Client.claude else desktop_file())
+    path = Path(".mcp.json") if client is Client.claude else desktop_file()
     if write and client is not Client.json:
+        path = followed(path)
         configuration(path)  # before an instance is leased for it
         if lease:
             refuse_tracked(path)
