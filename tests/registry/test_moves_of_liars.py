@@ -155,6 +155,15 @@ async def test_a_worker_that_does_not_answer_gets_no_instance(
         await is_where_it_was(farm, far, instance)
 
 
+async def is_cleared_away(farm: Farm, instance: str) -> None:
+    """The reaper deletes an instance whose lease has ended, whatever another worker says meanwhile."""
+    farm.ledger.close_leases([instance], at=farm.clock.now)
+    for _ in range(2):
+        await farm.reaper.reconcile()
+        farm.clock.now += GRACE_SECONDS + farm.registry.keep_seconds
+    assert farm.worker.ids() == []
+
+
 @pytest.mark.parametrize(
     "lies",
     [
@@ -172,11 +181,7 @@ async def test_a_worker_that_names_no_instances_keeps_the_reaper_from_nothing(
     odd = {name: JSONResponse(said) for name, said in lies.items()}
     async with liar(farm, library, tmp_path / "far", **odd):
         instance = await begun(farm)
-        farm.ledger.close_leases([instance], at=farm.clock.now)
-        for _ in range(2):
-            await farm.reaper.reconcile()
-            farm.clock.now += GRACE_SECONDS + farm.registry.keep_seconds
-        assert farm.worker.ids() == []
+        await is_cleared_away(farm, instance)
 
 
 async def test_a_worker_that_refuses_what_the_reaper_asks_keeps_others_from_nothing(
@@ -186,11 +191,7 @@ async def test_a_worker_that_refuses_what_the_reaper_asks_keeps_others_from_noth
     async with liar(farm, library, tmp_path / "far", ids=JSONResponse(["a" * 16]), close=fails):
         instance = await begun(farm)
         farm.registry.fleet.seats["local"] = farm.registry.fleet.seats.pop("local")  # the other one is seen to first
-        farm.ledger.close_leases([instance], at=farm.clock.now)
-        for _ in range(2):
-            await farm.reaper.reconcile()
-            farm.clock.now += GRACE_SECONDS + farm.registry.keep_seconds
-        assert farm.worker.ids() == []
+        await is_cleared_away(farm, instance)
 
 
 async def test_a_worker_that_says_that_foreign_instances_leave_moves_none_of_them(
